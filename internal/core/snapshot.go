@@ -388,14 +388,11 @@ func (s *Snapshot) nodeTypes(ctx context.Context, types map[string]int, count fu
 	err = s.WithIndex(ctx, func(x *index.Index) error {
 		clear(types)
 		counted = 0
-		for d, err := range x.Docs(ctx, nil) {
+		for d, err := range x.Docs(ctx) {
 			if err != nil {
 				return err
 			}
 			types[d.Type()]++
-			if err := d.Err(); err != nil {
-				return err
-			}
 			counted++
 			count()
 		}

@@ -94,7 +94,7 @@ var alone = map[string]string{
 	"adjacency":            "ipld graph block/prolly block/store",
 	"view/segment":         "ipld graph block/store base/cache",
 	"view/index":           "ipld graph retrieve rank/source block/store view/segment base/fixed base/heap base/parallel base/rarity base/text",
-	"view/dense":           "ipld graph block/store block/prolly view/segment view/index base/fixed base/heap",
+	"view/dense":           "ipld graph block/store block/prolly view/segment view/index base/fixed base/heap base/parallel",
 	"view/links":           "ipld graph block/store view/segment",
 	"view/distill":         "ipld graph block/prolly block/store base/fixed base/hashed base/text",
 	"block/store/mem":      "ipld block/store",

@@ -133,12 +133,10 @@ func (f *finder) search(x *index.Index) error {
 		return err == nil && f.see(m), err
 	}
 	view := newIndexView(f.s, x)
-	res, err := x.WithTerms(f.ctx, terms, acceptDoc(accept), maxFound)
-	if err != nil {
+	if f.found, f.many, err = x.WithTerms(f.ctx, terms, accept, maxFound); err != nil {
 		return err
 	}
-	f.found = res.IDs
-	if f.many = res.Many; f.many {
+	if f.many {
 		got, err := view.Text(f.ctx, source.TextQuery{Text: f.text}, accept, maxFound)
 		if err != nil {
 			return err
@@ -191,7 +189,6 @@ func (f *finder) unsure(name string, list []graph.ID) error {
 	return err
 }
 
-// candidates describes the first nodes of a list.
 func (f *finder) candidates(list []graph.ID) (out []state.Candidate, err error) {
 	for _, id := range list[:min(len(list), maxCandidates)] {
 		n, _, err := f.s.Node(f.ctx, id)
@@ -203,7 +200,7 @@ func (f *finder) candidates(list []graph.ID) (out []state.Candidate, err error) 
 			c.Title = cut + "…"
 		}
 		c.Title = text.EscapeLine(c.Title)
-		if c.ID, err = render.ShortID(f.ctx, graphView{s: f.s}, id); err != nil {
+		if c.ID, err = render.ShortID(f.ctx, graphView{State: f.s.State, s: f.s}, id); err != nil {
 			return nil, err
 		}
 		out = append(out, c)

@@ -117,10 +117,7 @@ func DiffProfiles(ctx context.Context, d state.Diff) (*ProfilesDiff, error) {
 		}
 	}
 	out.Fields = profileFields(retrieve.Profile{Params: from.Extra}, retrieve.Profile{Params: to.Extra})
-	names := slices.Collect(maps.Keys(from.Named))
-	names = slices.AppendSeq(names, maps.Keys(to.Named))
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
+	for _, name := range namesOf(from.Named, to.Named) {
 		before, was := from.Named[name]
 		after, is := to.Named[name]
 		if was && is && before.Equal(after) {
@@ -141,6 +138,13 @@ func DiffProfiles(ctx context.Context, d state.Diff) (*ProfilesDiff, error) {
 	return out, nil
 }
 
+// namesOf returns the names in two maps, ascending.
+func namesOf[T any](a, b map[string]T) []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 func optText(s string) *ipld.Value {
 	if s == "" {
 		return nil
@@ -148,7 +152,6 @@ func optText(s string) *ipld.Value {
 	return new(ipld.StringValue(s))
 }
 
-// profileFields compares two profiles.
 func profileFields(before, after retrieve.Profile) []state.FieldDiff {
 	values := func(p retrieve.Profile) map[string]*ipld.Value {
 		out := make(map[string]*ipld.Value)
@@ -165,11 +168,8 @@ func profileFields(before, after retrieve.Profile) []state.FieldDiff {
 		return out
 	}
 	old, now := values(before), values(after)
-	names := slices.Collect(maps.Keys(old))
-	names = slices.AppendSeq(names, maps.Keys(now))
-	slices.Sort(names)
 	var out []state.FieldDiff
-	for _, name := range slices.Compact(names) {
+	for _, name := range namesOf(old, now) {
 		if a, b := old[name], now[name]; a == nil || b == nil || !a.Equal(*b) {
 			out = append(out, state.FieldDiff{Field: name, Old: a, New: b})
 		}

@@ -69,7 +69,7 @@ func answer(ctx context.Context, s *core.Snapshot, req retrieve.Request, u stage
 	var found *retrieve.Answer
 	err = s.WithIndex(ctx, func(x *index.Index) error {
 		erased := int(s.State.Nodes.Len()) - int(x.Stats().Nodes)
-		g := graphView{s: s, erased: erased, links: new(linkView), nodes: map[graph.ID]foundNode{}}
+		g := graphView{State: s.State, s: s, erased: erased, links: new(linkView), nodes: map[graph.ID]foundNode{}}
 		found, err = u.Run(ctx, g, newIndexView(s, x), s.Id, req)
 		return err
 	})
@@ -126,14 +126,15 @@ func Mentions(
 		return nil, nil, nil
 	}
 	err = s.WithIndex(ctx, func(x *index.Index) (err error) {
-		mentioned, by, err = source.Mentions(ctx, graphView{s: s}, newIndexView(s, x), n, keep)
+		mentioned, by, err = source.Mentions(ctx, graphView{State: s.State, s: s}, newIndexView(s, x), n, keep)
 		return err
 	})
 	return mentioned, by, err
 }
 
-// graphView is the graph as retrieval sees it.
+// graphView is the graph as retrieval sees it: a source.Graph.
 type graphView struct {
+	*state.State
 	s      *core.Snapshot
 	erased int       // nodes that are no documents, since they were erased
 	links  *linkView // nil if edges are read from the trees alone
@@ -154,11 +155,11 @@ const maxFoundNodes = 256
 func (g graphView) ErasedNodes() int { return g.erased }
 
 // Unmarked implements source.Unmarked.
-func (g graphView) Unmarked() bool { return g.s.State.Marks.Len() == 0 }
+func (g graphView) Unmarked() bool { return g.State.Marks.Len() == 0 }
 
 // IsErased implements source.Erased.
 func (g graphView) IsErased(ctx context.Context, id graph.ID) (bool, error) {
-	d, err := view.Document(ctx, g.s.State, id)
+	d, err := view.Document(ctx, g.State, id)
 	return d == nil && err == nil, err
 }
 
@@ -168,7 +169,7 @@ func (g graphView) Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID
 	if found, ok := g.nodes[id]; ok {
 		return found.node, found.cid, nil
 	}
-	st := g.s.State
+	st := g.State
 	n, c, err := state.Fetch(ctx, keptNodes{st.Get, &g.s.Repo.NodeBlocks}, st.Nodes, id[:], commit.ReadNode)
 	if err == nil && n == nil || errors.Is(err, store.ErrRedacted) {
 		err = fmt.Errorf("%w: %s", source.ErrNoNode, id)
@@ -179,24 +180,9 @@ func (g graphView) Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID
 	return n, c, err
 }
 
-// Mark implements source.Graph.
-func (g graphView) Mark(ctx context.Context, on graph.Target, id graph.ID) (*graph.Mark, error) {
-	return g.s.State.Mark(ctx, on, id)
-}
-
-// Content implements source.Graph.
-func (g graphView) Content(ctx context.Context, c *graph.Content) (string, error) {
-	return g.s.State.Content(ctx, c)
-}
-
-// ContentStart implements source.Graph.
-func (g graphView) ContentStart(ctx context.Context, c *graph.Content, n int) (string, error) {
-	return g.s.State.ContentStart(ctx, c, n)
-}
-
 // IDPrefix implements source.Graph.
 func (g graphView) IDPrefix(ctx context.Context, digits string) (graph.ID, bool, error) {
-	id, n, err := core.ByPrefix(ctx, g.s.State.Nodes, digits)
+	id, n, err := core.ByPrefix(ctx, g.State.Nodes, digits)
 	return id, n == 1, err
 }
 
@@ -212,7 +198,6 @@ func newIndexView(s *core.Snapshot, x *index.Index) indexView {
 	return indexView{x, s, map[string]*index.QueryText{}}
 }
 
-// text analyses a text.
 func (v indexView) text(s string) *index.QueryText {
 	t := v.texts[s]
 	if t == nil {
@@ -222,7 +207,6 @@ func (v indexView) text(s string) *index.QueryText {
 	return t
 }
 
-// query returns the terms of a query.
 func (v indexView) query(q source.TextQuery) index.Query {
 	terms := slices.Clip(v.text(q.Text).Query(q.Readings))
 	for _, t := range q.Added {
@@ -240,7 +224,7 @@ func (v indexView) Readings(ctx context.Context, text string) ([]retrieve.Readin
 func (v indexView) Text(
 	ctx context.Context, query source.TextQuery, accept source.Accept, k int,
 ) (source.TextResult, error) {
-	return v.Search(ctx, v.query(query), acceptDoc(accept), k)
+	return v.Search(ctx, v.query(query), accept, k)
 }
 
 // TermScores implements source.Index.
@@ -259,11 +243,6 @@ func (v indexView) TermWeights(ctx context.Context, query source.TextQuery) ([]s
 	return v.Index.TermWeights(ctx, v.query(query))
 }
 
-// Mentioned implements source.Index.
-func (v indexView) Mentioned(ctx context.Context, text string) (longer, single []graph.ID, err error) {
-	return v.Mentions(ctx, text)
-}
-
 // TitlesNamed implements source.Index.
 func (v indexView) TitlesNamed(ctx context.Context, query source.TextQuery, ids []graph.ID) ([][]int, error) {
 	return v.text(query.Text).TitlesNamed(ctx, query.Readings, ids)
@@ -278,43 +257,6 @@ func (v indexView) Counts(ctx context.Context, terms []string) (having []int64, 
 		}
 	}
 	return having, v.Stats().Nodes, nil
-}
-
-// Recency implements source.Index.
-func (v indexView) Recency(ctx context.Context, accept source.Accept, k int) ([]source.Hit, error) {
-	return v.Index.Recency(ctx, acceptDoc(accept), k)
-}
-
-// ByTime implements source.Index.
-func (v indexView) ByTime(
-	ctx context.Context, score func(source.Times) int64, accept source.Accept, k int,
-) ([]source.Hit, error) {
-	return v.Index.ByTime(ctx, score, acceptDoc(accept), k)
-}
-
-func acceptDoc(accept source.Accept) func(index.Doc) (bool, error) {
-	if accept == nil {
-		return nil
-	}
-	doc := new(document) // one for all, as accept keeps none and runs once at a time
-	return func(d index.Doc) (bool, error) {
-		doc.Doc = d
-		return accept(doc)
-	}
-}
-
-// document is an indexed document as filters see it.
-type document struct{ index.Doc }
-
-// Times implements retrieve.Document. Updated is not set on a node that never changed.
-func (d document) Times() source.Times {
-	t := source.Times{Created: d.Created()}
-	if updated := d.Updated(); updated != t.Created {
-		t.Updated = graph.At(updated)
-	}
-	t.ValidFrom.Time, t.ValidFrom.Given = d.ValidFrom()
-	t.ValidTo.Time, t.ValidTo.Given = d.ValidTo()
-	return t
 }
 
 // TermCounts returns how many nodes of the snapshot's commit have each of some terms of the analyser in any field, and

@@ -105,7 +105,6 @@ func (g graphView) bare(
 // usualLinks is more than most buckets have.
 const usualLinks = 8
 
-// treeBucket answers from the trees.
 func (g graphView) treeBucket(ctx context.Context, q source.BucketQuery) (links []source.Link, total int, err error) {
 	trees, side := g.s.Adjacency(), adjacency.Out
 	if q.Direction == retrieve.In {

@@ -67,7 +67,7 @@ func (v indexView) acceptID(ctx context.Context, accept source.Accept) func(grap
 		if err != nil || !ok {
 			return false, err
 		}
-		ok, err = accept(document{d})
+		ok, err = accept(d)
 		return ok, cmp.Or(err, d.Err())
 	}
 }
@@ -140,7 +140,7 @@ func Unembedded(ctx context.Context, s *core.Snapshot, model string) (lack, of i
 // and how many of these have no text. In a large memory with vectors by several models it finds none.
 func withoutVectors(ctx context.Context, s *core.Snapshot, model string, lack int) (bare, textless int, err error) {
 	look := func(id graph.ID) error {
-		has, err := graphView{s: s}.hasText(ctx, id)
+		has, err := graphView{State: s.State, s: s}.hasText(ctx, id)
 		if bare++; !has {
 			textless++
 		}

@@ -1,16 +1,15 @@
 package view
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"slices"
-	"sync"
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/parallel"
 	"github.com/mnem-project/mnem/internal/block/prolly"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/rank/source"
@@ -28,16 +27,22 @@ func denseKey(tree ipld.CID) ipld.CID {
 // embeddingChanges yields what differs in the dense embeddings of two states, in the order of keys.
 // What was erased counts as never there: an erasure drops all indexes.
 func embeddingChanges(ctx context.Context, from, to *state.State) iter.Seq2[dense.VectorChange, error] {
-	return func(yield func(dense.VectorChange, error) bool) {
-		for c, err := range prolly.Diff(ctx, from.Vectors, to.Vectors) {
-			var change dense.VectorChange
+	return mapped(prolly.Diff(ctx, from.Vectors, to.Vectors), func(c prolly.Change) (dense.VectorChange, bool, error) {
+		change, err := embeddingChange(ctx, from, to, c)
+		return change, change.Old > 0 || change.New != nil, err
+	})
+}
+
+// mapped yields what fn makes of the items of a sequence, without those that it drops, up to the first error.
+func mapped[A, B any](seq iter.Seq2[A, error], fn func(A) (out B, keep bool, err error)) iter.Seq2[B, error] {
+	return func(yield func(B, error) bool) {
+		for a, err := range seq {
+			var out B
+			keep := false
 			if err == nil {
-				change, err = embeddingChange(ctx, from, to, c)
+				out, keep, err = fn(a)
 			}
-			if err == nil && change.Old == 0 && change.New == nil {
-				continue
-			}
-			if !yield(change, err) || err != nil {
+			if (keep || err != nil) && !yield(out, err) || err != nil {
 				return
 			}
 		}
@@ -99,20 +104,15 @@ func DenseVectors(ctx context.Context, s *state.State, model string, ids []graph
 	slices.SortFunc(list, func(a, b linkedVector) int { return a.cid.Compare(b.cid) })
 	out := make([][]int8, len(ids))
 	share := max(readersShare, (len(list)+readers-1)/readers)
-	errs := make([]error, readers)
-	var wait sync.WaitGroup
-	n := 0
-	for part := range slices.Chunk(list, share) {
-		at := n
-		n++
-		if len(list) <= share {
-			errs[at] = readVectors(ctx, s, model, ids, part, out)
-			continue
+	err := parallel.Share(readers, len(list), share, func(next func() (from, to int)) error {
+		for from, to := next(); from < to; from, to = next() {
+			if err := readVectors(ctx, s, model, ids, list[from:to], out); err != nil {
+				return err
+			}
 		}
-		wait.Go(func() { errs[at] = readVectors(ctx, s, model, ids, part, out) })
-	}
-	wait.Wait()
-	if err := cmp.Or(errs...); err != nil {
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -169,20 +169,10 @@ func (g gotten) Get(context.Context, ipld.CID) ([]byte, error) { return g.data, 
 func wantedVectors(
 	ctx context.Context, s *state.State, scan scanner, known *KnownRecords,
 ) iter.Seq2[dense.Vector, error] {
-	return func(yield func(dense.Vector, error) bool) {
-		for kv, err := range scan(ctx, s.Vectors) {
-			var v dense.Vector
-			if err == nil {
-				v, err = wantedVector(ctx, s, kv, known)
-			}
-			if err == nil && v.Digest == notDense {
-				continue
-			}
-			if !yield(v, err) || err != nil {
-				return
-			}
-		}
-	}
+	return mapped(scan(ctx, s.Vectors), func(kv prolly.Entry) (dense.Vector, bool, error) {
+		v, err := wantedVector(ctx, s, kv, known)
+		return v, v.Digest != notDense, err
+	})
 }
 
 func wantedVector(

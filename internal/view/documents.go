@@ -68,13 +68,9 @@ func wantedDocuments(
 
 // added yields entries as changes of what did not have them.
 func added(entries iter.Seq2[prolly.Entry, error]) iter.Seq2[prolly.Change, error] {
-	return func(yield func(prolly.Change, error) bool) {
-		for kv, err := range entries {
-			if !yield(prolly.Change{Key: kv.Key, New: kv.Value}, err) {
-				return
-			}
-		}
-	}
+	return mapped(entries, func(kv prolly.Entry) (prolly.Change, bool, error) {
+		return prolly.Change{Key: kv.Key, New: kv.Value}, true, nil
+	})
 }
 
 // documentReads yields the nodes of changes between two states, in their order, up to the first error. What
@@ -134,7 +130,6 @@ func groupNodes(changes iter.Seq2[prolly.Change, error]) iter.Seq[[]documentRead
 	}
 }
 
-// draft finds a node that is new in a draft.
 func (r *documentRead) draft(draft *index.Draft) error {
 	if draft == nil || r.Old != nil {
 		return nil

@@ -52,7 +52,7 @@ func IndexKinds(derived store.Derived, f state.Fresh) []IndexKind {
 // TextsKind is the kind of the indexes of texts.
 func TextsKind(derived store.Derived, f state.Fresh) IndexKind {
 	return IndexKind{
-		Name: "texts", Derived: derived, Format: index.Format, Walk: walkOf(index.Format),
+		Name: "texts", Derived: derived, Format: index.Format, Walk: index.Format.Walk,
 		Merge: index.Format.MergeWaiting, verify: verifyTexts,
 		Trees: func(s *state.State) []*prolly.Map { return []*prolly.Map{s.Nodes} },
 		Key: func(s *state.State) ipld.CID {
@@ -81,7 +81,7 @@ func TextsKey(graph ipld.CID) ipld.CID {
 // LinksKind is the kind of the indexes of links.
 func LinksKind(derived store.Derived, trees *state.FreshTrees) IndexKind {
 	return IndexKind{
-		Name: "links", Derived: derived, Format: links.Format, Walk: walkOf(links.Format),
+		Name: "links", Derived: derived, Format: links.Format, Walk: links.Format.Walk,
 		Merge: links.Format.MergeWaiting, verify: verifyLinks,
 		Trees: func(s *state.State) []*prolly.Map { return []*prolly.Map{s.Out, s.In} },
 		Of: func(roots []ipld.CID) (ipld.CID, []ipld.CID) {
@@ -99,7 +99,9 @@ func LinksKind(derived store.Derived, trees *state.FreshTrees) IndexKind {
 		) (ipld.CID, error) {
 			changes := linkChanges(ctx, base, next)
 			if !manifest.Defined() {
-				changes = newLinks(linked(ctx, next, trees.Scan))
+				changes = mapped(linked(ctx, next, trees.Scan), func(n links.Node) (links.Change, bool, error) {
+					return links.Change{Node: n}, true, nil
+				})
 			}
 			return links.Update(ctx, blocks, manifest, LinksOf(next), changes,
 				links.UpdateOptions{Later: later})
@@ -135,13 +137,6 @@ func VectorsKind(derived store.Derived) IndexKind {
 	}
 }
 
-// walkOf returns the function that walks an index of a format.
-func walkOf(f *segment.Format) func(context.Context, segment.Blocks, ipld.CID, func(ipld.CID) error) error {
-	return func(ctx context.Context, b segment.Blocks, c ipld.CID, fn func(ipld.CID) error) error {
-		return f.Walk(ctx, b, c, fn)
-	}
-}
-
 func verifyTexts(ctx context.Context, c *IndexCheck) (wrong []string, unread, err error) {
 	expect := c.Known.Texts
 	if expect == nil {
@@ -155,10 +150,7 @@ func verifyTexts(ctx context.Context, c *IndexCheck) (wrong []string, unread, er
 		return d, err
 	}
 	docs := noting(wantedDocuments(ctx, c.State, c.scan, c.Known), &unread)
-	found, err := expect.Verify(ctx, c.Derived, c.Manifest, docs, read)
-	for _, m := range found {
-		wrong = append(wrong, m.String())
-	}
+	wrong, err = expect.Verify(ctx, c.Derived, c.Manifest, docs, read)
 	return wrong, unread, err
 }
 

@@ -14,22 +14,15 @@ import (
 
 // KnownRecords is fsck's record of the blocks that it met in its pass over all blocks. Trees lead to records in the
 // order of ids, and reading them again one by one, all over the store, would be slow. 64 bits say that a block is a
-// valid record of an id; an edge has 64 more for its entries in the trees out and in. A record takes 22 to 32 bytes, no
+// valid record of an id; an edge has 64 more for its entries in the trees out and in. A record takes 20 to 39 bytes, no
 // pointers. Both are hashes under a key of this run, so no stored block can be made to match them: a record that is not
 // known, or entries that do not add up, are damaged or erased, except in one of 2^40 runs. Then the records are read,
 // and named. Nil knows nothing. Not safe for concurrent use; the hashes are.
 type KnownRecords struct {
-	key    maphash.Seed
-	Texts  *index.Expectations // nil if no index is compared
-	dense  dense.Digester
-	shards [knownShards]knownShard
-}
-
-const knownShards = 256
-
-type knownShard struct {
-	places []KnownRecord // a record of 0 is a free slot
-	n      int
+	key     maphash.Seed
+	Texts   *index.Expectations // nil if no index is compared
+	dense   dense.Digester
+	records map[uint64]uint64 // of a record what KnownRecord says
 }
 
 // KnownRecord is a record by its hash, and what trees or an index must have for it; 0 if that is not known.
@@ -40,7 +33,7 @@ const notDense = 1 << 63
 
 // NewKnownRecords returns an empty set. Its hashes have a random key.
 func NewKnownRecords() *KnownRecords {
-	return &KnownRecords{key: maphash.MakeSeed(), dense: dense.NewDigester()}
+	return &KnownRecords{key: maphash.MakeSeed(), dense: dense.NewDigester(), records: map[uint64]uint64{}}
 }
 
 // Entry is the hash of an entry of a tree, out or in.
@@ -149,19 +142,8 @@ func (k *KnownRecords) ofEmbedding(c ipld.CID, e *graph.Embedding) KnownRecord {
 
 // Add keeps a record.
 func (k *KnownRecords) Add(r KnownRecord) {
-	s := &k.shards[r.Record%knownShards]
-	if 4*s.n >= 3*len(s.places) {
-		old := s.places
-		s.places = make([]KnownRecord, max(8, len(old)*3/2))
-		for _, r := range old {
-			if r.Record != 0 {
-				*s.find(r.Record) = r
-			}
-		}
-	}
-	if at := s.find(r.Record); at.Record == 0 {
-		*at = r
-		s.n++
+	if _, known := k.records[r.Record]; !known {
+		k.records[r.Record] = r.entries
 	}
 }
 
@@ -174,22 +156,6 @@ func (k *KnownRecords) Has(kind state.Role, key, item []byte) (entries uint64, o
 	if err != nil || !c.Defined() {
 		return 0, false
 	}
-	record := k.Record(kind, key, c)
-	s := &k.shards[record%knownShards]
-	if s.n == 0 {
-		return 0, false
-	}
-	at := s.find(record)
-	return at.entries, at.Record != 0
-}
-
-// find returns the slot of a record, or the free slot for it.
-func (s *knownShard) find(record uint64) *KnownRecord {
-	at := int(record / knownShards % uint64(len(s.places)))
-	for s.places[at].Record != record && s.places[at].Record != 0 {
-		if at++; at == len(s.places) {
-			at = 0
-		}
-	}
-	return &s.places[at]
+	entries, ok = k.records[k.Record(kind, key, c)]
+	return entries, ok
 }

@@ -30,7 +30,6 @@ func linksKey(of links.Of) ipld.CID {
 	return ipld.Sum(ipld.Raw, b)
 }
 
-// linkMaker computes the index entries of nodes.
 type linkMaker struct {
 	ctx   context.Context
 	s     *state.State
@@ -49,7 +48,6 @@ func edgeMarks() []byte {
 	return key[:len(key)-graph.IDLen]
 }
 
-// entry returns an edge as the index has it.
 func (m *linkMaker) entry(e adjacency.Entry) (links.HalfEdge, error) {
 	out := links.HalfEdge{Type: e.Type, Other: e.Other, Weight: e.Weight}
 	if !m.marks {
@@ -60,7 +58,6 @@ func (m *linkMaker) entry(e adjacency.Entry) (links.HalfEdge, error) {
 	return out, err
 }
 
-// bucket reads one of a node's buckets.
 func (m *linkMaker) bucket(id graph.ID, side adjacency.Direction) (b links.Bucket, err error) {
 	trees := m.s.Adjacency()
 	for e, err := range trees.Bucket(m.ctx, id, side, "", nil) {
@@ -159,17 +156,6 @@ func relinked(ctx context.Context, from, to *state.State) (ids []graph.ID, err e
 	return slices.Compact(ids), nil
 }
 
-// newLinks yields nodes as changes to an empty index.
-func newLinks(nodes iter.Seq2[links.Node, error]) iter.Seq2[links.Change, error] {
-	return func(yield func(links.Change, error) bool) {
-		for n, err := range nodes {
-			if !yield(links.Change{Node: n}, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
 // scanner yields all entries of a tree in their order.
 type scanner func(context.Context, *prolly.Map) iter.Seq2[prolly.Entry, error]
 
@@ -182,26 +168,34 @@ func linked(ctx context.Context, s *state.State, scan scanner) iter.Seq2[links.N
 			yield(links.Node{}, err)
 			return
 		}
-		out, in := newBucketScan(m, scan(ctx, s.Out)), newBucketScan(m, scan(ctx, s.In))
-		defer out.stop()
-		defer in.stop()
+		var next [2]func() (nodeBucket, error, bool)
+		for i, tree := range []*prolly.Map{s.Out, s.In} {
+			pull, stop := iter.Pull2(m.buckets(scan(ctx, tree)))
+			defer stop()
+			next[i] = pull
+		}
+		var at [2]nodeBucket // the next of each tree; without edges if it was yielded, and at the end
 		for {
-			var n links.Node
-			err := out.read()
-			if err == nil {
-				err = in.read()
+			for i := range at {
+				if at[i].Degree == 0 {
+					if at[i], err, _ = next[i](); err != nil {
+						yield(links.Node{}, err)
+						return
+					}
+				}
 			}
-			if err != nil {
-				yield(n, err)
+			n := links.Node{ID: at[0].id}
+			switch {
+			case at[0].Degree == 0 && at[1].Degree == 0:
 				return
+			case at[0].Degree == 0 || at[1].Degree > 0 && at[1].id.Compare(n.ID) < 0:
+				n.ID = at[1].id
 			}
-			if !out.ok && !in.ok {
-				return
+			for i, b := range []*links.Bucket{&n.Out, &n.In} {
+				if at[i].id == n.ID {
+					*b, at[i] = at[i].Bucket, nodeBucket{}
+				}
 			}
-			if n.ID = out.id; !out.ok || in.ok && in.id.Compare(out.id) < 0 {
-				n.ID = in.id
-			}
-			n.Out, n.In = out.take(n.ID), in.take(n.ID)
 			if !yield(n, nil) {
 				return
 			}
@@ -209,74 +203,45 @@ func linked(ctx context.Context, s *state.State, scan scanner) iter.Seq2[links.N
 	}
 }
 
-// bucketScan walks a tree bucket by bucket.
-type bucketScan struct {
-	m    *linkMaker
-	next func() (prolly.Entry, error, bool)
-	stop func()
-
-	key, value []byte // of the first entry that is not read yet
-	more       bool
-	begun      bool
-
-	id     graph.ID
-	ok     bool // whether bucket belongs to id and was not taken yet
-	bucket links.Bucket
-	room   []links.HalfEdge
+// nodeBucket is a bucket with its node.
+type nodeBucket struct {
+	id graph.ID
+	links.Bucket
 }
 
-func newBucketScan(m *linkMaker, entries iter.Seq2[prolly.Entry, error]) *bucketScan {
-	b := &bucketScan{m: m}
-	b.next, b.stop = iter.Pull2(entries)
-	return b
-}
-
-func (b *bucketScan) step() error {
-	kv, err, ok := b.next()
-	b.key, b.value, b.more = kv.Key, kv.Value, ok
-	return err
-}
-
-// read reads the next bucket, unless one waits to be taken.
-func (b *bucketScan) read() error {
-	if b.ok {
-		return nil
-	}
-	if !b.begun {
-		b.begun = true
-		if err := b.step(); err != nil {
-			return err
-		}
-	}
-	b.bucket, b.room = links.Bucket{}, b.room[:0]
-	for b.more && (!b.ok || bytes.HasPrefix(b.key, b.id[:])) {
-		id, e, err := adjacency.Parse(b.key, b.value)
-		if err != nil {
-			return err
-		}
-		b.id, b.ok = id, true
-		if b.bucket.Degree++; b.bucket.Whole() {
-			link, err := b.m.entry(e)
-			if err != nil {
-				return err
+// buckets yields the buckets of a tree. The entries of one are valid until the next.
+func (m *linkMaker) buckets(entries iter.Seq2[prolly.Entry, error]) iter.Seq2[nodeBucket, error] {
+	return func(yield func(nodeBucket, error) bool) {
+		var b nodeBucket
+		var room []links.HalfEdge
+		end := func() bool {
+			if b.Whole() {
+				b.Entries = room
 			}
-			b.room = append(b.room, link)
+			return b.Degree == 0 || yield(b, nil)
 		}
-		if err := b.step(); err != nil {
-			return err
+		for kv, err := range entries {
+			var id graph.ID
+			var e adjacency.Entry
+			if err == nil {
+				id, e, err = adjacency.Parse(kv.Key, kv.Value)
+			}
+			if err == nil && id != b.id {
+				if !end() {
+					return
+				}
+				b, room = nodeBucket{id: id}, room[:0]
+			}
+			if b.Degree++; err == nil && b.Whole() {
+				var link links.HalfEdge
+				link, err = m.entry(e)
+				room = append(room, link)
+			}
+			if err != nil {
+				yield(nodeBucket{}, err)
+				return
+			}
 		}
+		end()
 	}
-	if b.bucket.Whole() {
-		b.bucket.Entries = b.room
-	}
-	return nil
-}
-
-// take returns the waiting bucket if it belongs to a node, else an empty one.
-func (b *bucketScan) take(id graph.ID) links.Bucket {
-	if !b.ok || b.id != id {
-		return links.Bucket{}
-	}
-	b.ok = false
-	return b.bucket
 }

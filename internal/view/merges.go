@@ -11,29 +11,26 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Merges makes the merges of segments that commits leave for later, one at a time, whichever index they are of. What it
-// does is derived: a merge that fails or is stopped is asked for again by the next commit, and one that keeps failing
+// Merges makes the merges of segments that commits leave for later, one at a time, whichever index they belong to. What
+// it does is derived: a merge that fails or is stopped is asked for again by the next commit, and one that keeps failing
 // is made by a commit in the end, which tells why. The zero value is ready.
 type Merges struct {
 	mu     sync.Mutex
-	cancel context.CancelFunc // of the merge under way, else nil
+	cancel context.CancelFunc // of the last merge, nil before the first
 	done   chan struct{}      // closed when it has ended
 }
 
 // merger makes the merge that the index of a manifest waits for. It returns the segment and its key,
 // both undefined if there is nothing to do.
-type merger func(
-	ctx context.Context, blocks segment.Blocks, manifest ipld.CID,
-) (key, merged ipld.CID, err error)
+type merger func(ctx context.Context, blocks segment.Blocks, manifest ipld.CID) (key, merged ipld.CID, err error)
 
-// Start makes the merge that an index waits for, unless one is under way.
+// Start makes the merge that an index waits for, and keeps it in a cell, unless another is under way.
 func (m *Merges) Start(derived store.Derived, merge merger, manifest ipld.CID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.done != nil {
 		select {
 		case <-m.done:
-			m.cancel()
 		default:
 			return
 		}
@@ -43,7 +40,16 @@ func (m *Merges) Start(derived store.Derived, merge merger, manifest ipld.CID) {
 	m.cancel, m.done = cancel, done
 	go func() {
 		defer close(done)
-		_ = mergeBeside(ctx, derived, merge, manifest)
+		defer cancel()
+		buffer := store.NewStageBehind(derived, state.StageLimit)
+		defer buffer.Wait()
+		key, merged, err := merge(ctx, buffer, manifest)
+		if err == nil {
+			err = buffer.Flush(ctx)
+		}
+		if err == nil && key.Defined() {
+			_ = derived.SetCell(ctx, key, merged)
+		}
 	}()
 }
 
@@ -64,22 +70,7 @@ func (m *Merges) Wait() {
 	defer m.mu.Unlock()
 	if m.done != nil {
 		<-m.done
-		m.cancel()
 	}
-}
-
-// mergeBeside makes the merge that an index waits for, and remembers it in a cell.
-func mergeBeside(ctx context.Context, derived store.Derived, merge merger, manifest ipld.CID) error {
-	buffer := store.NewStageBehind(derived, state.StageLimit)
-	defer buffer.Wait()
-	key, merged, err := merge(ctx, buffer, manifest)
-	if err == nil {
-		err = buffer.Flush(ctx)
-	}
-	if err != nil || !key.Defined() {
-		return err
-	}
-	return derived.SetCell(ctx, key, merged)
 }
 
 // Awaited tells an update of an index which merges were made, and remembers whether it was asked for one that was not.

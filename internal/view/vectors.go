@@ -85,7 +85,6 @@ func (c *VectorCache) Vectors(ctx context.Context, s *state.State, model string)
 	return set, nil
 }
 
-// read makes a set in one pass over the tree.
 func (c *VectorCache) read(ctx context.Context, s *state.State, key VectorsOf) (*VectorSet, error) {
 	set := &VectorSet{Key: key, Sparse: new(index.SparseMatrix)}
 	found := false
@@ -114,27 +113,35 @@ var errEnough = errors.New("enough")
 // EachSparse calls fn with the nodes that have a sparse embedding by a model, and its terms, in the order of ids. It
 // skips erased ones.
 func EachSparse(ctx context.Context, s *state.State, model string, fn func(graph.ID, []graph.Term) error) error {
+	asked := func(name string) bool { return name == model }
+	return eachSparse(ctx, s, asked, func(id graph.ID, _ string, e *graph.Embedding) error {
+		terms, err := e.Terms()
+		if err != nil {
+			return err
+		}
+		return fn(id, terms)
+	})
+}
+
+// eachSparse calls fn with the sparse embeddings by the models that asked accepts, and reads no others.
+func eachSparse(
+	ctx context.Context, s *state.State, asked func(model string) bool,
+	fn func(id graph.ID, model string, e *graph.Embedding) error,
+) error {
 	for kv, err := range s.Vectors.Scan(ctx, nil, nil) {
 		if err != nil {
 			return err
 		}
-		id, name, err := graph.ParseEmbeddingKey(kv.Key)
+		id, model, err := graph.ParseEmbeddingKey(kv.Key)
 		if err != nil {
 			return fmt.Errorf("%w tree of embeddings: %w", store.ErrCorrupt, err)
 		}
-		if name != model {
+		if !asked(model) {
 			continue
 		}
 		e, err := Embedding(ctx, s, kv.Value)
-		if err != nil {
-			return err
-		}
-		if e == nil || e.DType != graph.Sparse {
-			continue
-		}
-		terms, err := e.Terms()
-		if err == nil {
-			err = fn(id, terms)
+		if err == nil && e != nil && e.DType == graph.Sparse {
+			err = fn(id, model, e)
 		}
 		if err != nil {
 			return err
@@ -171,28 +178,16 @@ func DenseInt8(e *graph.Embedding) ([]int8, error) {
 
 // sparseModels returns the first models, ascending, that have sparse embeddings of nodes.
 func sparseModels(ctx context.Context, s *state.State) ([]string, error) {
-	var models []string // ascending, one more than are named at most
-	for kv, err := range s.Vectors.Scan(ctx, nil, nil) {
-		if err != nil {
-			return nil, err
-		}
-		_, name, err := graph.ParseEmbeddingKey(kv.Key)
-		if err != nil {
-			return nil, fmt.Errorf("%w tree of embeddings: %w", store.ErrCorrupt, err)
-		}
-		at, known := slices.BinarySearch(models, name)
-		if known || at == source.MaxModelsNamed {
-			continue
-		}
-		e, err := Embedding(ctx, s, kv.Value)
-		if err != nil {
-			return nil, err
-		}
-		if e == nil || e.DType != graph.Sparse {
-			continue
-		}
-		models = slices.Insert(models, at, name)
-		models = models[:min(len(models), source.MaxModelsNamed)]
+	var models []string
+	at := 0 // the place of the model asked about
+	asked := func(model string) (is bool) {
+		at, is = slices.BinarySearch(models, model)
+		return !is && at < source.MaxModelsNamed
 	}
-	return models, nil
+	err := eachSparse(ctx, s, asked, func(_ graph.ID, model string, _ *graph.Embedding) error {
+		models = slices.Insert(models, at, model)
+		models = models[:min(len(models), source.MaxModelsNamed)]
+		return nil
+	})
+	return models, err
 }

@@ -4,9 +4,11 @@
 package parallel
 
 import (
+	"cmp"
 	"iter"
 	"runtime"
 	"sync"
+	"sync/atomic"
 )
 
 // Limit bounds the items in flight in Map: at most two for each processor and, beyond the first, a total of Bytes
@@ -170,4 +172,30 @@ func Do(fns ...func() error) error {
 		}
 	}
 	return nil
+}
+
+// Share runs fn on several goroutines, which divide the numbers below n among them: next returns the next range of at
+// most step numbers, an empty one at the end. After an error the other goroutines get no further numbers; the error of
+// the first goroutine that has one is returned.
+func Share(workers, n, step int, fn func(next func() (from, to int)) error) error {
+	var at atomic.Int64
+	next := func() (from, to int) {
+		from = int(at.Add(int64(step))) - step
+		return min(from, n), min(from+step, n)
+	}
+	workers = min(workers, (n+step-1)/step)
+	if workers <= 1 {
+		return fn(next)
+	}
+	errs := make([]error, workers)
+	var wait sync.WaitGroup
+	for w := range workers {
+		wait.Go(func() {
+			if errs[w] = fn(next); errs[w] != nil {
+				at.Store(int64(n))
+			}
+		})
+	}
+	wait.Wait()
+	return cmp.Or(errs...)
 }

@@ -129,7 +129,6 @@ func (f *Filter) hides(m *graph.Mark) bool {
 	return m != nil && m.State.Hides() && !slices.Contains(f.req.Marks, m.State)
 }
 
-// excluded reports whether the request leaves a node out by its id.
 func (f *Filter) excluded(id graph.ID) bool {
 	_, ok := f.out[id]
 	return ok
@@ -158,7 +157,6 @@ func (f *Filter) fits(ctx context.Context, d Document, left *LeftOut) (bool, err
 	return true, nil
 }
 
-// holds reports whether a predicate holds for a document.
 func (f *Filter) holds(ctx context.Context, p retrieve.Predicate, d Document) (bool, error) {
 	if p.Edges != "" {
 		n, err := f.CountEdges(ctx, d.ID(), p)
@@ -229,8 +227,16 @@ func (f *Filter) CountEdges(ctx context.Context, id graph.ID, p retrieve.Predica
 // HiddenLink reports whether a mark hides an edge or its other end.
 func (f *Filter) HiddenLink(ctx context.Context, l Link) (bool, error) {
 	hidden, err := f.Hidden(ctx, graph.OnNode, l.Other)
-	if err != nil || hidden || l.Unmarked {
+	if err != nil || hidden {
 		return hidden, err
+	}
+	return f.HiddenEdge(ctx, l)
+}
+
+// HiddenEdge reports whether a mark hides an edge.
+func (f *Filter) HiddenEdge(ctx context.Context, l Link) (bool, error) {
+	if l.Unmarked {
+		return false, nil
 	}
 	return f.Hidden(ctx, graph.OnEdge, l.Edge)
 }

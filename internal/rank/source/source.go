@@ -6,6 +6,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -48,6 +49,9 @@ type Hit struct {
 	ID    graph.ID
 	Score int64 // above 0 in the text lane, 0 or more in the recency lane, below 2^53
 }
+
+// Compare is the order of clause 9.4: score descending, id ascending.
+func (h Hit) Compare(o Hit) int { return cmp.Or(cmp.Compare(o.Score, h.Score), h.ID.Compare(o.ID)) }
 
 // TextResult is the answer of the text lane.
 type TextResult struct {

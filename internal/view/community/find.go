@@ -125,7 +125,6 @@ func group(l *level, of []int32, ids []graph.ID) [][]Member {
 	return out
 }
 
-// byInside is the order of members.
 func byInside(a, b Member) int {
 	return cmp.Or(cmp.Compare(b.Inside, a.Inside), a.ID.Compare(b.ID))
 }

@@ -49,7 +49,6 @@ func (l *level) gain(u int32, weight, degrees uint64) number {
 	return difference(l.total, weight, l.degree[u], degrees)
 }
 
-// leiden returns the community of each node of a level.
 func leiden(ctx context.Context, l *level) ([]int32, error) {
 	first := l
 	at := make([]int32, l.size()) // the nodes of the first level in this level

@@ -120,7 +120,6 @@ func (r *Record) Decode(part func(ipld.CID) ([]byte, error)) (*Partition, error)
 	return p, nil
 }
 
-// scanner reads a list.
 type scanner struct {
 	rest []byte
 	err  error

@@ -7,18 +7,13 @@ import (
 	"github.com/mnem-project/mnem/internal/view/segment"
 )
 
-// Columns of a segment, its sections.
-const (
-	colIDs    = segment.IDs
-	colDead   = segment.Dead
-	colSketch = iota
-	columns
-)
+// secSketch is the section of a segment that follows those of ids.
+const secSketch = segment.Dead + 1
 
 // Sections that no segment has: under their numbers a cache keeps what was read for it from elsewhere.
 const (
-	madeRows  = columns + iota // single rows
-	madePages                  // pages
+	madeRows  = secSketch + 1 + iota // single rows
+	madePages                        // pages
 )
 
 // Sums of a segment.
@@ -37,105 +32,73 @@ const vectorsMask = 1<<40 - 1
 var Format = &segment.Format{
 	Name: "vectors", Version: 5, Sums: sums, Roots: 2,
 	Sections: []segment.Spec{
-		colIDs:    {Name: "ids", MaxPart: segment.IDsPerPart * graph.IDLen},
-		colDead:   {Name: "dead", MaxPart: segment.IDsPerPart * graph.IDLen},
-		colSketch: {Name: "sketch", MaxPart: max(sketchPart, graph.MaxDims)},
+		segment.IDs:  {Name: "ids", MaxPart: segment.IDsPerPart * graph.IDLen},
+		segment.Dead: {Name: "dead", MaxPart: segment.IDsPerPart * graph.IDLen},
+		secSketch:    {Name: "sketch", MaxPart: max(sketchPart, graph.MaxDims)},
 	},
 	Inline: maxInline, MaxDocs: maxRows, MaxSegments: maxSegments, MaxWaiting: maxWaiting,
 	CacheBytes: mergeCache, Check: check, Merge: merge,
 }
 
-// column is rows of one width, one after another, per of them in each part, fewer in the last.
-type column struct {
-	seg                   *segment.Segment
-	sec, width, per, rows int
-}
-
-// parts returns the number of parts.
-func (c *column) parts() int { return (c.rows + c.per - 1) / c.per }
-
-// partRows returns how many rows part n has.
-func (c *column) partRows(n int) int { return min(c.per, c.rows-n*c.per) }
-
 // table is a segment: ids and sketches of vectors of some dimensions.
 type table struct {
 	*segment.Segment
-	dims int
-	cols [columns]column
+	dims  int
+	width int // of a sketch in bytes
+	per   int // sketches in each part but the last
 }
 
 func tableOf(s *segment.Segment) *table {
 	t := &table{Segment: s, dims: int(s.Sums[sumDims])}
-	for i, shape := range shapes(t.dims) {
-		t.cols[i] = column{s, i, shape.width, shape.per, s.Docs}
-	}
-	t.cols[colDead].rows = s.Kills
+	t.width = sketchBits(t.dims) / 8
+	t.per = sketchPart / t.width
 	return t
 }
 
-func tablesOf(segs []*segment.Segment) []*table {
-	list := make([]*table, len(segs))
-	for i, s := range segs {
-		list[i] = tableOf(s)
-	}
-	return list
-}
+func (t *table) parts() int         { return (t.Docs + t.per - 1) / t.per }
+func (t *table) partRows(n int) int { return min(t.per, t.Docs-n*t.per) }
 
-// shape is how long the rows of a column are and how many a part has.
-type shape struct{ width, per int }
-
-func shapes(dims int) [columns]shape {
-	sketch := sketchBits(dims) / 8
-	return [columns]shape{
-		colIDs: {graph.IDLen, segment.IDsPerPart}, colDead: {graph.IDLen, segment.IDsPerPart},
-		colSketch: {sketch, sketchPart / sketch},
-	}
-}
-
-// check compares what follows from the numbers of a segment.
 func check(s *segment.Segment) error {
 	if s.Sums[sumDims] < 1 || s.Sums[sumDims] > graph.MaxDims {
 		return segment.Corrupt("segment of %d dimensions", s.Sums[sumDims])
 	}
-	for i, c := range tableOf(s).cols {
-		if n := s.Parts(i); n != c.parts() {
-			return segment.Corrupt("column %d of %d parts, should have %d", i, n, c.parts())
-		}
+	if n, want := s.Parts(secSketch), tableOf(s).parts(); n != want {
+		return segment.Corrupt("%d parts of sketches, should have %d", n, want)
 	}
-	return nil
+	return s.CheckIDs()
 }
 
 // reader reads segments. Safe for concurrent use.
 type reader struct{ *segment.Reader }
 
-// part returns the rows of part n, which must not be changed.
-func (r reader) part(ctx context.Context, c *column, n int) ([]byte, error) {
-	data, err := r.Bytes(ctx, c.seg, c.sec, n)
-	if want := c.partRows(n) * c.width; err == nil && len(data) != want {
-		err = r.Wrap(c.seg, c.sec, segment.Corrupt("%d bytes, want %d", len(data), want))
+// part returns the sketches of part n, which must not be changed.
+func (r reader) part(ctx context.Context, t *table, n int) ([]byte, error) {
+	data, err := r.Bytes(ctx, t.Segment, secSketch, n)
+	if want := t.partRows(n) * t.width; err == nil && len(data) != want {
+		err = r.Wrap(t.Segment, secSketch, segment.Corrupt("%d bytes, want %d", len(data), want))
 	}
 	return data, err
 }
 
-// rows reads rows of a column one after the other.
-type rows struct {
+// sketches reads the sketches of a segment one after the other.
+type sketches struct {
 	r    reader
-	c    *column
+	t    *table
 	data []byte
 	held int // the part in data, from 1
 }
 
-// at returns row n, which must not be changed.
-func (u *rows) at(ctx context.Context, n int) ([]byte, error) {
-	if part := n / u.c.per; u.held != part+1 {
+// at returns the sketch of row n, which must not be changed.
+func (u *sketches) at(ctx context.Context, n int) ([]byte, error) {
+	if part := n / u.t.per; u.held != part+1 {
 		var err error
-		if u.data, err = u.r.part(ctx, u.c, part); err != nil {
+		if u.data, err = u.r.part(ctx, u.t, part); err != nil {
 			return nil, err
 		}
 		u.held = part + 1
 	}
-	i := n % u.c.per * u.c.width
-	return u.data[i : i+u.c.width], nil
+	i := n % u.t.per * u.t.width
+	return u.data[i : i+u.t.width], nil
 }
 
 // Limits of the format. The package comment says which structure each belongs to.

@@ -243,13 +243,10 @@ func TestClaims(t *testing.T) {
 	m := newMemory(t)
 	w := newWriter(Format.NewWriter(t.Context(), nowhere{}), 64)
 	w.Docs = maxRows
-	for i, shape := range w.shapes {
-		if i == colDead {
-			continue
-		}
-		for n := range maxRows/shape.per + min(1, maxRows%shape.per) {
+	for i, per := range map[int]int{segment.IDs: segment.IDsPerPart, secSketch: w.full / len(w.sketch.out)} {
+		for n := range (maxRows + per - 1) / per {
 			part := w.Section(i)
-			if part.Buf = append(part.Buf, 0); i == colIDs {
+			if part.Buf = append(part.Buf, 0); i == segment.IDs {
 				part.Key = binary.BigEndian.AppendUint32(nil, uint32(n))
 			}
 			must.OK(t, part.Cut())

@@ -181,22 +181,13 @@ func vectorOf(id graph.ID, dims int) []int8 {
 
 // read sets the vectors to those of the nodes that live in segments, and reports whether these could be read.
 func (m *memory) read(segs []*table) bool {
-	r := reader{Format.NewReader(m.blocks, nil)}
-	ids := func(c *column, fn func(graph.ID)) bool {
-		for n := range c.parts() {
-			data, err := r.part(context.Background(), c, n)
-			if err != nil {
-				return false
-			}
-			for id := range slices.Chunk(data, c.width) {
-				fn(graph.ID(id))
-			}
-		}
-		return true
+	r := Format.NewReader(m.blocks, nil)
+	ids := func(s *table, sec int, fn func(graph.ID)) error {
+		return r.EachID(context.Background(), s.Segment, sec, func(id graph.ID) error { fn(id); return nil })
 	}
 	for _, s := range segs {
-		if !ids(&s.cols[colDead], func(id graph.ID) { delete(m.vectors, key{id, "m"}) }) ||
-			!ids(&s.cols[colIDs], func(id graph.ID) { m.vectors[key{id, "m"}] = vectorOf(id, s.dims) }) {
+		if ids(s, segment.Dead, func(id graph.ID) { delete(m.vectors, key{id, "m"}) }) != nil ||
+			ids(s, segment.IDs, func(id graph.ID) { m.vectors[key{id, "m"}] = vectorOf(id, s.dims) }) != nil {
 			return false
 		}
 	}
@@ -225,17 +216,12 @@ func FuzzParts(f *testing.F) {
 	m.apply(map[key][]int8{
 		{denseID(0), "m"}: vectorOf(denseID(0), 3), {denseID(1), "m"}: vectorOf(denseID(1), 3),
 	}, UpdateOptions{})
-	s, r := m.segments(groupKey{"m", 3})[0], reader{Format.NewReader(m.blocks, nil)}
-	var whole [columns][]byte
-	for i := range s.cols {
-		if i == colDead {
-			continue
-		}
-		var err error
-		whole[i], err = r.part(f.Context(), &s.cols[i], 0)
-		must.OK(f, err)
-	}
-	f.Add(whole[colIDs], whole[colIDs][:16], whole[colSketch], uint16(3))
+	s, r := m.segments(groupKey{"m", 3})[0], Format.NewReader(m.blocks, nil)
+	ids, err := r.Bytes(f.Context(), s.Segment, segment.IDs, 0)
+	must.OK(f, err)
+	sketches, err := r.Bytes(f.Context(), s.Segment, secSketch, 0)
+	must.OK(f, err)
+	f.Add(ids, ids[:16], sketches, uint16(3))
 	for _, data := range seedBlocks(f) {
 		f.Add(data, data, data, uint16(100))
 	}
@@ -246,9 +232,9 @@ func FuzzParts(f *testing.F) {
 		add, kill := to(), to()
 		add.Docs = len(ids) / graph.IDLen
 		kill.Kills = len(dead) / graph.IDLen
-		add.fill(t, colIDs, add.Docs, ids)
-		add.fill(t, colSketch, add.Docs, sketches)
-		kill.fill(t, colDead, kill.Kills, dead)
+		add.fill(t, segment.IDs, add.Docs, ids)
+		add.fill(t, secSketch, add.Docs, sketches)
+		kill.fill(t, segment.Dead, kill.Kills, dead)
 		var segs []*table
 		for _, w := range []*writer{add, kill} {
 			_, block, err := w.Finish()
@@ -272,7 +258,11 @@ func FuzzParts(f *testing.F) {
 // but not empty.
 func (w *writer) fill(t *testing.T, col, rows int, data []byte) {
 	t.Helper()
-	per, width := w.shapes[col].per, w.shapes[col].width
+	per, width := segment.IDsPerPart, graph.IDLen
+	if col == secSketch {
+		width = len(w.sketch.out)
+		per = w.full / width
+	}
 	for n := range (rows + per - 1) / per {
 		from := min(n*per*width, len(data))
 		s := w.Section(col)
@@ -280,7 +270,7 @@ func (w *writer) fill(t *testing.T, col, rows int, data []byte) {
 		if len(s.Buf) == 0 {
 			s.Buf = append(s.Buf, 0)
 		}
-		if col == colIDs {
+		if col == segment.IDs {
 			s.Key = append(bytes.Clone(s.Buf), make([]byte, graph.IDLen)...)[:graph.IDLen]
 		}
 		must.OK(t, s.Cut())

@@ -115,7 +115,7 @@ func (x *Index) kill(ctx context.Context, g *group, n int, s *table) error {
 	for i := range older {
 		older[i] = x.src.IDFinder(g.segs[i].Segment)
 	}
-	return x.src.EachID(ctx, s.Segment, colDead, func(id graph.ID) error {
+	return x.src.EachID(ctx, s.Segment, segment.Dead, func(id graph.ID) error {
 		for i := n - 1; i >= 0; i-- {
 			row, ok, err := older[i].Find(ctx, id)
 			if err != nil {

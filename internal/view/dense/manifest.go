@@ -36,7 +36,6 @@ func parseGroupKey(key []byte) (groupKey, error) {
 	return groupKey{model, int(n)}, nil
 }
 
-// decodeSegments reads the value of a group.
 func decodeSegments(item []byte) (segment.List, error) {
 	l, err := Format.DecodeList(item)
 	if n := len(l.Segments); err == nil && n < 1 {

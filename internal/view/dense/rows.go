@@ -17,11 +17,8 @@ type page struct {
 	rows [][]byte // nil if not read yet; once set, a row never changes
 }
 
-// perPage returns how many rows a page has.
 func (t *table) perPage() int { return max(1, pageBytes/(rowHead+t.dims)) }
-
-// pages returns how many pages there are.
-func (t *table) pages() int { return (t.Docs + t.perPage() - 1) / t.perPage() }
+func (t *table) pages() int   { return (t.Docs + t.perPage() - 1) / t.perPage() }
 
 // page returns page n of a segment, which may lack rows.
 func (x *Index) page(t *table, n int) *page {
@@ -63,7 +60,7 @@ func (x *Index) fill(ctx context.Context, g *group, batch []scanned) error {
 	missing := make([][]int, len(batch))
 	for b, at := range batch {
 		missing[b] = at.page.missing(g.dead[at.seg], at.first)
-		cursor := x.src.IDCursor(g.segs[at.seg].Segment, colIDs)
+		cursor := x.src.IDCursor(g.segs[at.seg].Segment, segment.IDs)
 		for _, i := range missing[b] {
 			cursor.N = at.first + i
 			id, err := cursor.Peek(ctx)
@@ -138,7 +135,7 @@ func (x *Index) fetch(ctx context.Context, g *group, list []candidate) error {
 			continue
 		}
 		if c.seg != seg {
-			seg, cursor = c.seg, x.src.IDCursor(s, colIDs)
+			seg, cursor = c.seg, x.src.IDCursor(s, segment.IDs)
 		}
 		cursor.N = c.n
 		id, err := cursor.Peek(ctx)
@@ -159,7 +156,6 @@ func (x *Index) fetch(ctx context.Context, g *group, list []candidate) error {
 	return err
 }
 
-// scanned is a page with its scores.
 type scanned struct {
 	seg    int
 	first  int // its first row

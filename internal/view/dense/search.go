@@ -1,17 +1,15 @@
 package dense
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"math"
 	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/fixed"
+	"github.com/mnem-project/mnem/internal/base/parallel"
 	"github.com/mnem-project/mnem/internal/view/index"
 )
 
@@ -71,7 +69,7 @@ func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
 // scan compares all vectors, some pages at a time: the processors share the products, this goroutine ranks them.
 func (x *Index) scan(ctx context.Context, g *group, s *search) error {
 	return x.eachBatch(ctx, g, func(batch []scanned) error {
-		_ = share(runtime.GOMAXPROCS(0), len(batch), 4, func(next func() (from, to int)) error {
+		_ = parallel.Share(runtime.GOMAXPROCS(0), len(batch), 4, func(next func() (from, to int)) error {
 			for from, to := next(); from < to; from, to = next() {
 				for i := from; i < to; i++ {
 					batch[i].score(g, s)
@@ -120,7 +118,6 @@ func newSearch(query []int8, accept Accept, k int) *search {
 	return &search{Keeper: index.NewKeeper(accept, k), query: query, norm: norm}
 }
 
-// offer ranks a row.
 func (s *search) offer(row []byte) error { return s.rank(row, s.score(row)) }
 
 // score returns what a row scores. Safe for concurrent use.
@@ -232,9 +229,7 @@ func (s *search) own(hits []index.Hit, p Peers) []index.Hit {
 		}
 		out[i].Score = max(1, out[i].Score-sum>>fixed.FracBits)
 	}
-	slices.SortFunc(out, func(a, b index.Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), a.ID.Compare(b.ID))
-	})
+	slices.SortFunc(out, index.Hit.Compare)
 	return out
 }
 
@@ -266,10 +261,7 @@ func floorDiv(a, b int64) int64 {
 
 // values returns the vector of a hit and the sum of its squares.
 func (s *search) values(id graph.ID) ([]int8, uint64) {
-	v := make([]int8, len(s.query))
-	for i, b := range s.rows[id][rowHead:] {
-		v[i] = int8(b)
-	}
+	v := values(s.rows[id])
 	return v, uint64(dot(v, v))
 }
 
@@ -279,35 +271,4 @@ func signedCosine(product int32, n, m uint64) int64 {
 		return -cosine(-product, n, m)
 	}
 	return cosine(product, n, m)
-}
-
-// share runs fn on several goroutines, which divide the numbers below n among them: next returns the next range of at
-// most step numbers, an empty one at the end. After an error the other goroutines get no further numbers; the error of
-// the first goroutine that has one is returned.
-func share(workers, n, step int, fn func(next func() (from, to int)) error) error {
-	var at atomic.Int64
-	next := func() (from, to int) {
-		from = int(at.Add(int64(step))) - step
-		return min(from, n), min(from+step, n)
-	}
-	workers = min(workers, (n+step-1)/step)
-	if workers <= 1 {
-		return fn(next)
-	}
-	errs := make([]error, workers)
-	var wait sync.WaitGroup
-	for w := range workers {
-		wait.Go(func() {
-			if errs[w] = fn(next); errs[w] != nil {
-				at.Store(int64(n))
-			}
-		})
-	}
-	wait.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

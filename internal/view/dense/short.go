@@ -10,6 +10,8 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/heap"
+	"github.com/mnem-project/mnem/internal/base/parallel"
+	"github.com/mnem-project/mnem/internal/view/segment"
 )
 
 const (
@@ -27,7 +29,6 @@ func (x *Index) exact(rows, dims, shortlist int) bool {
 	return shortlist <= 0 || dims < minSketched || rows*dims <= x.exactWork
 }
 
-// candidate is a row that may be on the shortlist.
 type candidate struct {
 	distance uint16
 	seg, n   int
@@ -67,7 +68,6 @@ func (x *Index) shortlist(ctx context.Context, g *group, s *search, q Query) err
 	return nil
 }
 
-// lister makes one shortlist.
 type lister struct {
 	ctx       context.Context
 	x         *Index
@@ -94,13 +94,13 @@ func (l *lister) measure(vector []int8) error {
 	l.distances = make([][]uint16, len(l.g.segs))
 	l.allocate = make([]sync.Once, len(l.g.segs))
 	for i, s := range l.g.segs {
-		for p := range s.cols[colSketch].parts() {
+		for p := range s.parts() {
 			jobs = append(jobs, job{i, p})
 		}
 	}
 	l.counts = make([]int, l.bound+1)
 	var mu sync.Mutex
-	return share(runtime.GOMAXPROCS(0), len(jobs), 1, func(next func() (from, to int)) error {
+	return parallel.Share(runtime.GOMAXPROCS(0), len(jobs), 1, func(next func() (from, to int)) error {
 		counts := make([]int, len(l.counts))
 		for i, end := next(); i < end; i, end = next() {
 			if err := l.measurePart(query, jobs[i].seg, jobs[i].part, counts); err != nil {
@@ -120,14 +120,14 @@ func (l *lister) measurePart(query []word, seg, part int, counts []int) error {
 	if err := l.ctx.Err(); err != nil {
 		return err
 	}
-	c := &l.g.segs[seg].cols[colSketch]
-	rows, err := l.x.src.part(l.ctx, c, part)
+	t := l.g.segs[seg]
+	rows, err := l.x.src.part(l.ctx, t, part)
 	if err != nil {
 		return err
 	}
-	l.allocate[seg].Do(func() { l.distances[seg] = make([]uint16, c.rows) })
-	from := part * c.per
-	out := l.distances[seg][from : from+c.partRows(part)]
+	l.allocate[seg].Do(func() { l.distances[seg] = make([]uint16, t.Docs) })
+	from := part * t.per
+	out := l.distances[seg][from : from+t.partRows(part)]
 	distances(out, query, rows)
 	for i, d := range out {
 		if l.g.dead[seg].Has(uint32(from + i)) {
@@ -221,7 +221,6 @@ func compare(a, b candidate) int {
 		graph.ID(a.row).Compare(graph.ID(b.row)))
 }
 
-// place orders candidates by their position in storage.
 func place(a, b candidate) int {
 	return cmp.Or(cmp.Compare(a.seg, b.seg), cmp.Compare(a.n, b.n))
 }
@@ -251,7 +250,7 @@ func (l *lister) rest() error {
 	farther := func(a, b candidate) bool { return compare(a, b) > 0 }
 	slices.SortFunc(l.list, func(a, b candidate) int { return compare(b, a) }) // a heap
 	for seg, s := range l.g.segs {
-		ids := l.x.src.IDCursor(s.Segment, colIDs)
+		ids := l.x.src.IDCursor(s.Segment, segment.IDs)
 		for n, d := range l.distances[seg] {
 			ids.N = n
 			if int(d) > l.bound || int(d) <= l.asked || len(l.list) == l.size && d > l.list[0].distance {

@@ -24,7 +24,6 @@ const (
 	maxWeight = 1<<planes - 1
 )
 
-// sketchBits returns how many bits the sketch of a vector has.
 func sketchBits(dims int) int { return min((dims+63)/64*64, maxSketchBits) }
 
 // signs returns the signs of each rotation, bit by bit, least significant first: a 1 inverts the number at that

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
@@ -43,17 +44,16 @@ const (
 	mergeCache = 4 << 20
 )
 
-// updater is one run of Update.
 type updater struct {
 	*segment.Updater
-	ctx    context.Context
-	blocks segment.Blocks
-	opt    UpdateOptions
-	groups *prolly.Map // of the base, nil without one
-	lists  map[groupKey]*segment.List
-	open   map[groupKey]*writer
-	bases  map[groupKey]*segment.List // of the open ones
-	rows   map[groupKey]int           // that the update has changed so far
+	ctx        context.Context
+	blocks     segment.Blocks
+	openGroups int
+	groups     *prolly.Map // of the base, nil without one
+	lists      map[groupKey]*segment.List
+	open       map[groupKey]*writer
+	bases      map[groupKey]*segment.List // of the open ones
+	rows       map[groupKey]int           // that the update has changed so far
 }
 
 // Update writes the index of a tree of embeddings, of: the index base, the undefined CID for none, with changes
@@ -66,16 +66,12 @@ func Update(
 	ctx context.Context, blocks segment.Blocks, base, of ipld.CID, changes iter.Seq2[VectorChange, error],
 	opt UpdateOptions,
 ) (ipld.CID, error) {
-	u := &updater{ctx: ctx, blocks: blocks, opt: opt}
-	if u.opt.Fanout < 2 || u.opt.Fanout > maxFanout {
-		u.opt.Fanout = maxFanout
+	u := &updater{
+		Updater: Format.NewUpdater(blocks, min(cmp.Or(opt.Fanout, maxFanout), maxFanout), opt.Later, mergeCache),
+		ctx:     ctx, blocks: blocks, openGroups: cmp.Or(opt.OpenGroups, defaultOpenGroups),
+		lists: map[groupKey]*segment.List{}, open: map[groupKey]*writer{},
+		rows: map[groupKey]int{}, bases: map[groupKey]*segment.List{},
 	}
-	if u.opt.OpenGroups < 1 {
-		u.opt.OpenGroups = defaultOpenGroups
-	}
-	u.Updater = Format.NewUpdater(blocks, u.opt.Fanout, u.opt.Later, mergeCache)
-	u.lists, u.open = map[groupKey]*segment.List{}, map[groupKey]*writer{}
-	u.rows, u.bases = map[groupKey]int{}, map[groupKey]*segment.List{}
 	c, err := u.run(base, of, changes)
 	if err != nil {
 		return ipld.CID{}, fmt.Errorf("update index of vectors: %w", err)
@@ -117,7 +113,7 @@ func (u *updater) apply(changes iter.Seq2[VectorChange, error]) error {
 		if c.Old > 0 {
 			w, err := u.writer(groupKey{c.Model, c.Old})
 			if err == nil {
-				err = w.kill(c.ID)
+				err = w.AddKill(c.ID)
 			}
 			if err != nil {
 				return err
@@ -142,7 +138,7 @@ func (u *updater) writer(k groupKey) (*writer, error) {
 	if w != nil && max(w.Docs, w.Kills) < maxRows {
 		return w, nil
 	}
-	if w != nil || len(u.open) >= u.opt.OpenGroups {
+	if w != nil || len(u.open) >= u.openGroups {
 		if err := u.close(); err != nil {
 			return nil, err
 		}
@@ -159,16 +155,10 @@ func (u *updater) writer(k groupKey) (*writer, error) {
 	return w, nil
 }
 
-// sorted returns the keys of groups, ascending.
 func sorted[T any](groups map[groupKey]T) []groupKey {
-	keys := make([]groupKey, 0, len(groups))
-	for k := range groups {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b groupKey) int {
+	return slices.SortedFunc(maps.Keys(groups), func(a, b groupKey) int {
 		return cmp.Or(cmp.Compare(a.model, b.model), cmp.Compare(a.dims, b.dims))
 	})
-	return keys
 }
 
 // close ends the open segments and does the merges that the tiers require.
@@ -280,19 +270,17 @@ func Merge(
 // writer writes the parts of one segment: rows and kills, each ascending by id.
 type writer struct {
 	*segment.Writer
-	shapes [columns]shape
+	full   int // bytes of sketches in a part
 	sketch *sketcher
 	row    []byte // scratch
 }
 
 func newWriter(to *segment.Writer, dims int) *writer {
 	to.Sums[sumDims] = int64(dims)
-	return &writer{
-		Writer: to, shapes: shapes(dims), sketch: newSketcher(dims), row: make([]byte, 0, rowHead+dims),
-	}
+	width := sketchBits(dims) / 8
+	return &writer{to, sketchPart / width * width, newSketcher(dims), make([]byte, 0, rowHead+dims)}
 }
 
-// add adds a vector.
 func (w *writer) add(id graph.ID, vector []int8) error {
 	hash := sha256.Sum256(appendRow(w.row[:0], id, vector))
 	w.Sums[sumVectors] += int64(binary.LittleEndian.Uint64(hash[:]) & vectorsMask)
@@ -300,34 +288,14 @@ func (w *writer) add(id graph.ID, vector []int8) error {
 	return w.addSketch(id, w.sketch.bytes(vector))
 }
 
-// addSketch adds the sketch of a vector.
 func (w *writer) addSketch(id graph.ID, sketch []byte) error {
-	if w.Docs == maxRows {
-		return fmt.Errorf("segment of more than %d vectors", maxRows)
-	}
-	err := w.Section(colIDs).AddID(w.Docs, id)
-	if w.Docs++; err == nil {
-		err = w.append(colSketch, sketch)
-	}
-	return err
-}
-
-func (w *writer) kill(id graph.ID) error {
-	if w.Kills == maxRows {
-		return fmt.Errorf("segment of more than %d kills", maxRows)
-	}
-	w.Kills++
-	return w.Section(colDead).AddID(w.Kills-1, id)
-}
-
-// append adds a row to the column "sketch".
-func (w *writer) append(col int, row []byte) error {
-	s, full := w.Section(col), w.shapes[col].per*w.shapes[col].width
-	if err := s.Begin(full, func() []byte { return nil }); err != nil {
+	if err := w.AddDoc(id); err != nil {
 		return err
 	}
-	s.Buf = append(s.Buf, row...)
-	return nil
+	s := w.Section(secSketch)
+	err := s.Begin(w.full, func() []byte { return nil })
+	s.Buf = append(s.Buf, sketch...)
+	return err
 }
 
 // merge writes the parts of one segment made of several that follow each other, the oldest first,
@@ -336,18 +304,18 @@ func (w *writer) append(col int, row []byte) error {
 func merge(
 	ctx context.Context, r *segment.Reader, segs []*segment.Segment, oldest bool, to *segment.Writer,
 ) (*segment.Segment, store.Block, error) {
-	all := tablesOf(segs)
-	w := newWriter(to, all[0].dims)
-	sketches := make([]rows, len(all))
-	for i, t := range all {
-		if t.dims != all[0].dims {
-			return nil, store.Block{}, segment.Corrupt("vectors of %d and %d dimensions", t.dims, all[0].dims)
+	dims := segs[0].Sums[sumDims]
+	w := newWriter(to, int(dims))
+	from := make([]sketches, len(segs))
+	for i, s := range segs {
+		if s.Sums[sumDims] != dims {
+			return nil, store.Block{}, segment.Corrupt("vectors of %d and %d dimensions", s.Sums[sumDims], dims)
 		}
-		w.Sums[sumVectors] = (w.Sums[sumVectors] + t.Sums[sumVectors]) & vectorsMask
-		sketches[i] = rows{r: reader{r}, c: &t.cols[colSketch]}
+		w.Sums[sumVectors] = (w.Sums[sumVectors] + s.Sums[sumVectors]) & vectorsMask
+		from[i] = sketches{r: reader{r}, t: tableOf(s)}
 	}
-	err := r.MergeIDs(ctx, segs, oldest, w.kill, func(id graph.ID, i, n int) error {
-		sketch, err := sketches[i].at(ctx, n)
+	err := r.MergeIDs(ctx, segs, oldest, w.AddKill, func(id graph.ID, i, n int) error {
+		sketch, err := from[i].at(ctx, n)
 		if err != nil {
 			return err
 		}

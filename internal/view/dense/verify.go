@@ -113,7 +113,7 @@ func (x *Index) sum(ctx context.Context, k groupKey, d Digester) (out sum, err e
 	err = x.eachBatch(ctx, g, func(batch []scanned) error {
 		for _, at := range batch {
 			s := g.segs[at.seg]
-			sketches := rows{r: x.src, c: &s.cols[colSketch]}
+			sketches := sketches{r: x.src, t: s}
 			for i, row := range at.page.rows {
 				have, err := sketches.at(ctx, at.first+i)
 				if err == nil && !g.dead[at.seg].Has(uint32(at.first+i)) {
@@ -132,7 +132,6 @@ func (x *Index) sum(ctx context.Context, k groupKey, d Digester) (out sum, err e
 	return out, err
 }
 
-// appendRow appends a row: id, sum of squares and vector.
 func appendRow(b []byte, id graph.ID, vector []int8) []byte {
 	b = append(b, id[:]...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(dot(vector, vector)))
@@ -142,7 +141,6 @@ func appendRow(b []byte, id graph.ID, vector []int8) []byte {
 	return b
 }
 
-// values returns the vector of a row.
 func values(row []byte) []int8 {
 	out := make([]int8, len(row)-rowHead)
 	for i, b := range row[rowHead:] {

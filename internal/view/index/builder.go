@@ -3,6 +3,7 @@ package index
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -35,13 +36,11 @@ type builder struct {
 	drafted  []int32 // by a term's number there: one more than its number here; 0 if not met yet
 }
 
-// termCount is how often a term is in each field of a document.
 type termCount struct {
 	term int
 	tf   [Fields]uint32
 }
 
-// termPosts is one term while a segment is built.
 type termPosts struct {
 	posts []byte // as in a block, without end
 	count int
@@ -49,7 +48,6 @@ type termPosts struct {
 	next  uint32 // one past the last document
 }
 
-// column is one property while a segment is built.
 type column struct {
 	docs []uint32
 	ends []int // of each value in data
@@ -107,14 +105,12 @@ func (b *builder) addDoc(id graph.ID, m docMeta, lens docLens) uint32 {
 	return uint32(len(b.ids) - 1)
 }
 
-// grow makes room for the postings of all terms.
 func (b *builder) grow() {
 	if n := b.lexicon.Len(); n > len(b.posts) {
 		b.posts = append(b.posts, make([]termPosts, n-len(b.posts))...)
 	}
 }
 
-// measure adds the terms that are new to the size.
 func (b *builder) measure() {
 	for ; b.sized < b.lexicon.Len(); b.sized++ {
 		b.size += termMemory + len(b.lexicon.Term(b.sized))
@@ -221,7 +217,7 @@ func (b *builder) finish(to *segment.Writer) (*segment.Segment, store.Block, err
 		}
 	}
 	for _, id := range b.dead {
-		if err := w.addDead(id); err != nil {
+		if err := w.AddKill(id); err != nil {
 			return nil, store.Block{}, err
 		}
 	}
@@ -236,12 +232,7 @@ func (b *builder) finish(to *segment.Writer) (*segment.Segment, store.Block, err
 }
 
 func (b *builder) writeProps(w *segmentWriter) error {
-	names := make([]string, 0, len(b.props))
-	for name := range b.props {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, ipld.CompareKeys)
-	for _, name := range names {
+	for _, name := range slices.SortedFunc(maps.Keys(b.props), ipld.CompareKeys) {
 		c := b.props[name]
 		from := 0
 		for i, doc := range c.docs {
@@ -300,7 +291,6 @@ type Change struct {
 	Analysed *Analysed
 }
 
-// eachText calls fn with every text of a field, in order.
 func (d *Document) eachText(fn func(field int, s string)) {
 	n := d.Node
 	fn(FieldSummary, n.Summary)

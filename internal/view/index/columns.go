@@ -85,7 +85,6 @@ func encodeMeta(docs []docMeta) []byte {
 	return append(b, times...)
 }
 
-// append appends the times of a document.
 func (m *docMeta) append(b []byte, last graph.Time) []byte {
 	var flags byte
 	for i, t := range m.optional() {
@@ -159,10 +158,7 @@ func (p *metaPart) number(i int) int {
 	return int(binary.LittleEndian.Uint16(p.typed[2*i:]))
 }
 
-// has reports whether a document is in the part.
-func (p *metaPart) has(doc uint32) bool { return p != nil && doc-p.first < uint32(p.n) }
-
-// typ returns the type of a document of the part.
+func (p *metaPart) has(doc uint32) bool   { return p != nil && doc-p.first < uint32(p.n) }
 func (p *metaPart) typ(doc uint32) string { return p.types[p.number(int(doc-p.first))] }
 
 // group appends the fields of a group's documents.
@@ -185,7 +181,6 @@ func (p *metaPart) group(list []docMeta, g int) ([]docMeta, error) {
 	return list, nil
 }
 
-// decode reads the times of a document.
 func (m *docMeta) decode(in *input, last graph.Time) {
 	flags := in.byte()
 	if flags > metaFlags {
@@ -254,7 +249,6 @@ const typeBytes = 24
 // source reads segments and their parts. Safe for concurrent use.
 type source struct{ *segment.Reader }
 
-// meta returns the part of "meta" that holds a document.
 func (r *source) meta(ctx context.Context, s *segment.Segment, doc uint32) (*metaPart, error) {
 	m, _, err := segment.Covering(ctx, r.Reader, s, secMeta, docKey(doc), func(key, data []byte) (*metaPart, int, error) {
 		m, err := decodeMeta(data, key, s.Docs)
@@ -287,7 +281,6 @@ type lenPart struct {
 	widths  [Fields]uint8
 }
 
-// encodeLens returns a part.
 func encodeLens(docs []docLens) []byte {
 	var b []byte
 	for f := range Fields {
@@ -304,7 +297,6 @@ func encodeLens(docs []docLens) []byte {
 	return b
 }
 
-// lenWidth returns how many bytes the lengths of a column take.
 func lenWidth(most uint32) uint8 {
 	switch {
 	case most == 0:
@@ -359,7 +351,6 @@ func (p *lenPart) at(doc uint32, fields byte) (lens docLens) {
 	return lens
 }
 
-// lens returns part n of "lens".
 func (r *source) lens(ctx context.Context, s *segment.Segment, n int) (*lenPart, error) {
 	return segment.Part(ctx, r.Reader, s, secLens, n, func(_, data []byte) (*lenPart, int, error) {
 		lens, err := decodeLens(data, min(docsPerPart, s.Docs-n*docsPerPart))

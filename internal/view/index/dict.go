@@ -9,7 +9,6 @@ import (
 	"github.com/mnem-project/mnem/internal/view/segment"
 )
 
-// entry is one term of a segment.
 type entry struct {
 	count int // documents of the segment with the term
 	neg   int // documents with the term that the segment kills
@@ -180,7 +179,6 @@ func (p *dictPart) search(term string) (at int, ok bool) {
 // usualTerm is the length that few terms have more than.
 const usualTerm = 32
 
-// find returns the entry of a term.
 func (p *dictPart) find(term string) (e entry, ok bool, err error) {
 	i, ok := p.search(term)
 	if !ok {
@@ -212,7 +210,6 @@ func (r *source) dict(ctx context.Context, s *segment.Segment, n int) (*dictPart
 	})
 }
 
-// term returns a segment's entry of a term.
 func (r *source) term(ctx context.Context, s *segment.Segment, term string) (entry, bool, error) {
 	n, err := r.Find(ctx, s, secTerms, []byte(term))
 	if n < 0 || err != nil {
@@ -229,7 +226,6 @@ func (r *source) term(ctx context.Context, s *segment.Segment, term string) (ent
 	return e, ok, nil
 }
 
-// dictCursor walks all terms of a segment in order.
 type dictCursor struct {
 	src  *source
 	seg  *segment.Segment

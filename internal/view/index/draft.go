@@ -24,10 +24,9 @@ type Draft struct {
 	names []string // of types
 
 	pieces []draftPiece
-	held   int // the first piece that is not in the room
-	size   int // bytes of the pieces that are not
-	docs   []draftDoc
-	slots  []uint32 // open addressing, a power of two: one more than a document's number, 0 for none
+	held   int                 // the first piece that is not in the room
+	size   int                 // bytes of the pieces that are not
+	docs   map[uint64]draftDoc // by draftKey; of two with the same key the later one
 	full   bool
 }
 
@@ -44,9 +43,8 @@ type draftPiece struct {
 	at   int64
 }
 
-// draftDoc locates a record, which begins with its CID. hash is a part of the CID that usually distinguishes it from
-// others without a read.
-type draftDoc struct{ hash, piece, at, size uint32 }
+// draftDoc locates a record, which begins with its CID.
+type draftDoc struct{ piece, at, size uint32 }
 
 // Analysed is a document in a draft.
 type Analysed struct {
@@ -59,13 +57,15 @@ const (
 	// draftHeld is how many bytes of records stay in memory if there is a room.
 	draftHeld = 2 * draftPieceBytes
 	// draftDocBytes and draftTermBytes are the overhead of each document and each term.
-	draftDocBytes, draftTermBytes = 24, 4
+	draftDocBytes, draftTermBytes = 40, 4
 )
 
 // NewDraft returns an empty draft for an index, that takes documents until
 // it has about limit bytes in memory. If it is given a room it keeps their records there.
 func NewDraft(limit int, room DraftRoom) *Draft {
-	return &Draft{b: newBuilder(text.English), limit: limit, room: room, types: make(map[string]int)}
+	return &Draft{
+		b: newBuilder(text.English), limit: limit, room: room, types: map[string]int{}, docs: map[uint64]draftDoc{},
+	}
 }
 
 // Add analyses a document and stores it under a CID that identifies it. It keeps nothing of the document. A full draft
@@ -93,7 +93,7 @@ func (d *Draft) Add(c ipld.CID, doc *Document) {
 		n = len(d.pieces)
 	}
 	d.pieces[n-1].data = b
-	d.note(draftDoc{draftHash(c), uint32(n - 1), uint32(start), uint32(len(b) - start)})
+	d.docs[draftKey(c)] = draftDoc{uint32(n - 1), uint32(start), uint32(len(b) - start)}
 }
 
 // spill moves the pieces to the room if they take too much memory, and reports whether it could store all of them: if
@@ -121,32 +121,9 @@ func (d *Draft) Seal() {
 	d.b.places = nil
 }
 
-// note records the location of a document.
-func (d *Draft) note(doc draftDoc) {
-	const first = 64
-	if 4*len(d.docs) >= 3*len(d.slots) {
-		d.slots = make([]uint32, max(first, 2*len(d.slots)))
-		for i := range d.docs {
-			d.place(i)
-		}
-	}
-	d.docs = append(d.docs, doc)
-	d.place(len(d.docs) - 1)
-}
-
-func (d *Draft) place(doc int) {
-	mask := uint32(len(d.slots) - 1)
-	i := d.docs[doc].hash & mask
-	for d.slots[i] != 0 {
-		i = (i + 1) & mask
-	}
-	d.slots[i] = uint32(doc) + 1
-}
-
-// draftHash is a part of a digest.
-func draftHash(c ipld.CID) uint32 {
+func draftKey(c ipld.CID) uint64 {
 	digest := c.Digest()
-	return binary.BigEndian.Uint32(digest[:])
+	return binary.BigEndian.Uint64(digest[:])
 }
 
 // append appends what follows the CID: lengths, what filters ask for, properties, then each term by its number
@@ -179,27 +156,24 @@ func (d *Draft) append(b []byte, doc *Document) []byte {
 
 // Find returns the document under a CID, nil if there is none.
 func (d *Draft) Find(c ipld.CID) (*Analysed, error) {
-	if d == nil || len(d.docs) == 0 {
+	if d == nil {
 		return nil, nil
 	}
-	hash, mask := draftHash(c), uint32(len(d.slots)-1)
-	for i := hash & mask; d.slots[i] != 0; i = (i + 1) & mask {
-		doc := &d.docs[d.slots[i]-1]
-		if doc.hash != hash {
-			continue
-		}
-		b, err := d.record(doc)
-		if err != nil {
-			return nil, fmt.Errorf("read draft of a document: %w", err)
-		}
-		if bytes.HasPrefix(b, c.Bytes()) {
-			return &Analysed{d, b[ipld.CIDLen:]}, nil
-		}
+	doc, ok := d.docs[draftKey(c)]
+	if !ok {
+		return nil, nil
 	}
-	return nil, nil
+	b, err := d.record(doc)
+	if err != nil {
+		return nil, fmt.Errorf("read draft of a document: %w", err)
+	}
+	if !bytes.HasPrefix(b, c.Bytes()) {
+		return nil, nil
+	}
+	return &Analysed{d, b[ipld.CIDLen:]}, nil
 }
 
-func (d *Draft) record(doc *draftDoc) ([]byte, error) {
+func (d *Draft) record(doc draftDoc) ([]byte, error) {
 	p := &d.pieces[doc.piece]
 	if p.data != nil {
 		return p.data[doc.at:][:doc.size:doc.size], nil
@@ -209,7 +183,6 @@ func (d *Draft) record(doc *draftDoc) ([]byte, error) {
 	return b, err
 }
 
-// addAnalysed takes a new document from a draft.
 func (b *builder) addAnalysed(c Change) error {
 	d := c.Analysed.draft
 	if b.draft != d {

@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
+	ranking "github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
@@ -141,7 +142,7 @@ func FuzzSegment(f *testing.F) {
 		_, _ = x.ByTime(ctx, byAge, nil, 5)
 		_, _, _ = x.Times(ctx, []graph.ID{{}, {1}, {0xFF}})
 		_, _ = x.Types(ctx, []graph.ID{{}, {1}, {0xFF}})
-		_, _ = x.Recency(ctx, func(d Doc) (bool, error) {
+		_, _ = x.Recency(ctx, func(d ranking.Document) (bool, error) {
 			_, ok, err := d.Prop("team")
 			return ok, err
 		}, 5)

@@ -10,6 +10,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/block/store"
+	ranking "github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -46,13 +47,9 @@ func Open(ctx context.Context, get store.Getter, manifest ipld.CID, cache *segme
 	}
 	var total Stats
 	for _, s := range x.segs {
-		terms, filled := sumsOf(s)
-		for f := range Fields {
-			total.Terms[f] += terms[f]
-			total.Filled[f] += filled[f]
-		}
+		total.add(s)
 	}
-	if total.Terms != m.Stats.Terms || total.Filled != m.Stats.Filled {
+	if total != m.Stats {
 		return nil, segment.Corrupt("manifest %s has other sums than its segments", manifest)
 	}
 	x.dead = make([]segment.Bitset, len(x.segs))
@@ -130,53 +127,25 @@ func (d Doc) ID() graph.ID {
 		return d.id
 	}
 	id, err := d.view.id(d.n)
-	if err != nil {
-		d.view.failed = cmp.Or(d.view.failed, err)
-	}
+	d.view.failed = cmp.Or(d.view.failed, err)
 	return id
 }
 
 // Type returns the node's type.
 func (d Doc) Type() string {
 	typ, err := d.view.typ(d.n)
-	if err != nil {
-		d.view.failed = cmp.Or(d.view.failed, err)
-	}
+	d.view.failed = cmp.Or(d.view.failed, err)
 	return typ
 }
 
-// Created returns when the node was created.
-func (d Doc) Created() graph.Time { return d.meta().created }
-
-// Updated returns when the node was last changed: Created if it never was.
-func (d Doc) Updated() graph.Time {
-	m := d.meta()
-	if m.updated.Given {
-		return m.updated.Time
-	}
-	return m.created
-}
-
-// ValidFrom returns the time from which the fact holds, if there is one.
-func (d Doc) ValidFrom() (graph.Time, bool) {
-	m := d.meta()
-	return m.validFrom.Time, m.validFrom.Given
-}
-
-// ValidTo returns the time up to which the fact holds, if there is one.
-func (d Doc) ValidTo() (graph.Time, bool) {
-	m := d.meta()
-	return m.validTo.Time, m.validTo.Given
-}
-
-// meta returns the type and times. Queries without filters do not need them.
-func (d Doc) meta() *docMeta {
+// Times returns the node's times.
+func (d Doc) Times() Times {
 	m, err := d.view.docMeta(d.n)
 	if err != nil {
 		d.view.failed = cmp.Or(d.view.failed, err)
-		return new(docMeta)
+		return Times{}
 	}
-	return m
+	return m.times()
 }
 
 // Err returns the first error from reading ids, types or times of this or another document of the query in the same
@@ -185,9 +154,7 @@ func (d Doc) Err() error { return d.view.failed }
 
 // Prop returns the value of a property and whether the node has it. The error wraps
 // store.ErrCorrupt if the index is damaged.
-func (d Doc) Prop(name string) (ipld.Value, bool, error) {
-	return d.view.prop(name, d.n)
-}
+func (d Doc) Prop(name string) (ipld.Value, bool, error) { return d.view.prop(name, d.n) }
 
 // view is one segment in the course of one query, with the parts used last.
 type view struct {
@@ -199,6 +166,7 @@ type view struct {
 	ids  []segment.IDPart // parts read before, nil for the others
 	meta metaReader
 
+	asked  Doc   // that a filter is asked about
 	failed error // the first of reading for a Doc
 
 	props map[string]*propView
@@ -237,22 +205,17 @@ func (v *view) typ(doc uint32) (string, error) {
 	return v.meta.part.typ(doc), nil
 }
 
-func (v *view) doc(n uint32) (Doc, error) {
-	id, err := v.id(n)
-	return Doc{view: v, n: n, id: id, known: true}, err
-}
+// Accept decides whether a live document, a *Doc, passes a request's filters. It is called on the calling goroutine, at
+// most once for each document and query, in no particular order, and not for documents that could not be among the best
+// anyway. It must not keep the document. If it returns an error, the query ends with that error.
+type Accept = ranking.Accept
 
-// Accept decides whether a live document passes a request's filters. It is called on the calling goroutine, at most
-// once for each document and query, in no particular order, and not for documents that could not be among the best
-// anyway. If it returns an error, the query ends with that error.
-type Accept func(Doc) (bool, error)
-
-// passes asks accept about a document; nil accepts all.
 func (v *view) passes(accept Accept, n uint32) (bool, error) {
 	if accept == nil {
 		return true, nil
 	}
-	ok, err := accept(Doc{view: v, n: n})
+	v.asked = Doc{view: v, n: n}
+	ok, err := accept(&v.asked)
 	return ok, cmp.Or(err, v.failed)
 }
 

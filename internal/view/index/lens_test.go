@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
+	ranking "github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -59,15 +60,18 @@ func TestTypesUnread(t *testing.T) {
 		gone[c] = true
 	}
 	x.src = source{Format.NewReader(without{blocks, gone}, nil)}
-	res, err := x.Text(ctx, "word0", func(d Doc) (bool, error) { return !d.ID().IsZero(), nil }, 10)
+	res, err := x.Text(ctx, "word0", func(d ranking.Document) (bool, error) { return !d.ID().IsZero(), nil }, 10)
 	if err != nil || len(res.Hits) != 10 {
 		t.Errorf("%d hits, %v", len(res.Hits), err)
 	}
-	ofType := func(d Doc) (bool, error) { return d.Type() == "", nil }
+	ofType := func(d ranking.Document) (bool, error) { return d.Type() == "", nil }
 	_, err = x.Text(ctx, "word0", ofType, 10)
 	must.Fail(t, err, store.ErrNotFound)
 	var last error
-	for _, last = range x.Docs(ctx, ofType) {
+	for d, err := range x.Docs(ctx) {
+		if last = err; err == nil {
+			d.Type()
+		}
 	}
 	if !errors.Is(last, store.ErrNotFound) {
 		t.Errorf("listed by type: %v, want %v", last, store.ErrNotFound)
@@ -76,7 +80,7 @@ func TestTypesUnread(t *testing.T) {
 	if err != nil || !ok || d.Err() != nil {
 		t.Errorf("%v, %v, %v", ok, err, d.Err())
 	}
-	if d.Created(); !errors.Is(d.Err(), store.ErrNotFound) {
+	if d.Times(); !errors.Is(d.Err(), store.ErrNotFound) {
 		t.Errorf("asked when it was created: %v, want %v", d.Err(), store.ErrNotFound)
 	}
 }

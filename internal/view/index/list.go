@@ -1,7 +1,6 @@
 package index
 
 import (
-	"cmp"
 	"context"
 	"iter"
 
@@ -13,64 +12,54 @@ import (
 // Recency runs the recency lane of clause 9.3: the k documents that accept lets pass and that were
 // changed last, score descending and id ascending. accept may be nil; k <= 0 means LaneDepth.
 func (x *Index) Recency(ctx context.Context, accept Accept, k int) ([]Hit, error) {
-	top := newTop(k)
-	err := x.eachMeta(ctx, func(v *view, doc uint32, m *docMeta) error {
+	return x.best(ctx, func(m *docMeta) (int64, bool) {
 		at := m.created
 		if m.updated.Given {
 			at = m.updated.Time
 		}
-		return top.offer(v, accept, doc, min(max(0, int64(at)), maxCount))
-	})
-	if err != nil {
-		return nil, err
+		return min(max(0, int64(at)), maxCount), true
+	}, accept, k)
+}
+
+// best returns the k documents that accept lets pass and that score gives most, without those that it leaves out.
+func (x *Index) best(ctx context.Context, score func(*docMeta) (int64, bool), accept Accept, k int) ([]Hit, error) {
+	top := newTop(k)
+	for n := len(x.segs) - 1; n >= 0; n-- {
+		v, err := x.view(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		for doc := range uint32(v.seg.Docs) {
+			if doc%docsPerPart == 0 && ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			m, err := v.docMeta(doc)
+			if err != nil {
+				return nil, err
+			}
+			if s, ok := score(m); ok {
+				if err := top.offer(v, accept, doc, s); err != nil {
+					return nil, err
+				}
+			}
+		}
 	}
 	return top.hits()
 }
 
-// eachMeta calls fn with what every document of every segment has, live or not.
-func (x *Index) eachMeta(ctx context.Context, fn func(*view, uint32, *docMeta) error) error {
-	for n := len(x.segs) - 1; n >= 0; n-- {
-		v, err := x.view(ctx, n)
-		if err != nil {
-			return err
-		}
-		for doc := uint32(0); int(doc) < v.seg.Docs; {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			for end := min(doc+docsPerPart, uint32(v.seg.Docs)); doc < end; doc++ {
-				m, err := v.docMeta(doc)
-				if err == nil {
-					err = fn(v, doc, m)
-				}
-				if err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// Docs returns the live documents that accept lets pass, all for nil, in the order of their ids.
-// An error is the last thing the iterator yields.
-func (x *Index) Docs(ctx context.Context, accept Accept) iter.Seq2[Doc, error] {
+// Docs returns the live documents in the order of their ids. An error is the last thing the iterator yields: one of a Doc
+// ends it too.
+func (x *Index) Docs(ctx context.Context) iter.Seq2[Doc, error] {
 	return func(yield func(Doc, error) bool) {
 		err := x.eachLive(ctx, func(v *view, n uint32) error {
-			d, err := v.doc(n)
+			id, err := v.id(n)
 			if err != nil {
 				return err
 			}
-			if accept != nil {
-				ok, err := accept(d)
-				if err = cmp.Or(err, d.Err()); !ok || err != nil {
-					return err
-				}
-			}
-			if !yield(d, nil) {
+			if !yield(Doc{view: v, n: n, id: id, known: true}, nil) {
 				return errStop
 			}
-			return d.Err()
+			return v.failed
 		})
 		if err != nil && err != errStop {
 			yield(Doc{}, err)
@@ -138,17 +127,10 @@ func (m *docMeta) times() Times {
 // or less: score descending, id ascending. accept may be nil; k <= 0 means LaneDepth. It looks at the times of all
 // documents, and at nothing else of those that are not among the best.
 func (x *Index) ByTime(ctx context.Context, score func(Times) int64, accept Accept, k int) ([]Hit, error) {
-	top := newTop(k)
-	err := x.eachMeta(ctx, func(v *view, doc uint32, m *docMeta) error {
-		if s := score(m.times()); s > 0 {
-			return top.offer(v, accept, doc, s)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return top.hits()
+	return x.best(ctx, func(m *docMeta) (int64, bool) {
+		s := score(m.times())
+		return s, s > 0
+	}, accept, k)
 }
 
 // Times returns the times of nodes in the order of ids, and for which of them there are any: not

@@ -57,12 +57,11 @@ func (m *merger) documents() error {
 		}
 	}
 	metas := make([]metaReader, len(m.segs))
-	return m.src.MergeIDs(m.ctx, m.segs, m.oldest, m.w.addDead, func(id graph.ID, i, doc int) error {
+	return m.src.MergeIDs(m.ctx, m.segs, m.oldest, m.w.AddKill, func(id graph.ID, i, doc int) error {
 		return m.keep(id, i, doc, &metas[i])
 	})
 }
 
-// keep writes the columns of one document of segment i.
 func (m *merger) keep(id graph.ID, i, doc int, metas *metaReader) error {
 	s := m.segs[i]
 	lens, err := m.src.lens(m.ctx, s, doc/docsPerPart)
@@ -232,7 +231,6 @@ func leastTerm(with, all []*mergeTerm) []*mergeTerm {
 	return with
 }
 
-// term writes one term, whose postings are in the segments of with.
 func (m *merger) term(with []*mergeTerm) error {
 	if err := m.ctx.Err(); err != nil {
 		return err

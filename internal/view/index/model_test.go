@@ -16,6 +16,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
+	ranking "github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
@@ -137,10 +138,14 @@ func best(hits []Hit, k int) []Hit {
 }
 
 // acceptDoc and acceptNode are one filter, as asked of the index and of the documents themselves.
-func acceptDoc(d Doc) (bool, error) {
+func acceptDoc(d ranking.Document) (bool, error) {
 	rank, ok, err := d.Prop("rank")
-	_, valid := d.ValidTo()
-	return d.Type() != "Note" && (!ok || rank.Int() < 5) && d.Updated() > -500 && !valid, err
+	t := d.Times()
+	at := t.Created
+	if t.Updated.Given {
+		at = t.Updated.Time
+	}
+	return d.Type() != "Note" && (!ok || rank.Int() < 5) && at > -500 && !t.ValidTo.Given, err
 }
 
 func acceptNode(d *Document) bool {
@@ -211,7 +216,7 @@ func checkDocs(t *testing.T, x *Index, docs collection) {
 	t.Helper()
 	ids := slices.SortedFunc(maps.Keys(docs), graph.ID.Compare)
 	i := 0
-	for d, err := range x.Docs(context.Background(), nil) {
+	for d, err := range x.Docs(context.Background()) {
 		must.OK(t, err)
 		if i == len(ids) || d.ID() != ids[i] {
 			t.Fatalf("document %d is %s, want one of %d ids", i, d.ID(), len(ids))
@@ -227,7 +232,8 @@ func checkDocs(t *testing.T, x *Index, docs collection) {
 func checkDoc(t *testing.T, d Doc, n *graph.Node) {
 	t.Helper()
 	want := (&Document{Node: n}).meta()
-	must.Equal(t, *d.meta(), want, "document ", n.ID)
+	must.Equal(t, d.Times(), want.times(), "document ", n.ID)
+	must.Equal(t, d.Type(), n.Type, "document ", n.ID)
 	for _, name := range []string{"blob", "rank", "tags", "team", "none"} {
 		want, has := ipld.FindEntry(n.Props, name)
 		got, ok, err := d.Prop(name)

@@ -70,7 +70,6 @@ func (k *block) decode(in *input, n int, next uint64, docs int) uint64 {
 	return next
 }
 
-// decodeTFs reads what follows the mask of a posting.
 func (p *posting) decodeTFs(in *input, mask byte) {
 	p.tf = [Fields]uint32{}
 	if mask&maskOnes != 0 {

@@ -160,7 +160,6 @@ func (w *propWriter) add(name string, doc uint32, item []byte) error {
 	return nil
 }
 
-// end ends the group being written.
 func (w *propWriter) end() error {
 	if w.n == 0 {
 		return nil
@@ -182,7 +181,6 @@ func (r *source) props(ctx context.Context, s *segment.Segment, n int) (propPart
 	})
 }
 
-// item returns the encoded value of a property.
 func (r *source) item(ctx context.Context, s *segment.Segment, p propItem) ([]byte, error) {
 	if p.data != nil {
 		return p.data, nil
@@ -197,7 +195,6 @@ type propView struct {
 	low, high uint64
 }
 
-// prop returns the value of a document's property.
 func (v *view) prop(name string, doc uint32) (ipld.Value, bool, error) {
 	if len(name) > graph.MaxPropName {
 		return ipld.Value{}, false, nil
@@ -237,7 +234,6 @@ func (v *view) prop(name string, doc uint32) (ipld.Value, bool, error) {
 	return value, true, nil
 }
 
-// load finds the part for a document.
 func (p *propView) load(v *view, name string, doc uint32) error {
 	src := &v.x.src
 	*p = propView{}

@@ -145,7 +145,7 @@ func (x *Index) Split(ctx context.Context, query Query, ids []graph.ID, only []i
 			out.Scores[d.at], room = room[:len(terms):len(terms)], room[len(terms):]
 		}
 		for i := range terms {
-			if terms[i].entries == nil || terms[i].entries[n].count == 0 {
+			if terms[i].entries == nil {
 				continue
 			}
 			if err := q.scoreTerm(n, &terms[i], docs, func(at int, score int64) {
@@ -192,7 +192,6 @@ func (x *Index) IDFs(ctx context.Context, terms []string) ([]int64, error) {
 	return out, nil
 }
 
-// placedDoc is a document and the place of its node in a list.
 type placedDoc struct {
 	doc uint32
 	at  int
@@ -221,29 +220,18 @@ func (x *Index) liveDocs(ctx context.Context, n int, ids []graph.ID) ([]placedDo
 
 // scoreTerm calls fn with the score of a term for each of the documents of a segment that has it.
 func (q *textQuery) scoreTerm(n int, t *queryTerm, docs []placedDoc, fn func(at int, score int64)) error {
-	r := &q.one
-	r.idf, r.factor, r.i = t.idf, t.factor, 0
-	r.open(&q.x.src, q.x.segs[n], t.entries[n])
 	var lens *lenPart
 	part := uint32(0) // the number of lens
-	for _, d := range docs {
-		ok, err := r.seek(q.ctx, d.doc)
-		if !ok {
-			return err
-		}
-		p := &r.posts[r.i]
-		if p.doc != d.doc {
-			continue
-		}
+	return q.x.eachOf(q.ctx, n, t.entries[n], docs, func(d placedDoc, p *posting, mask byte) error {
 		if at := d.doc / docsPerPart; lens == nil || part != at {
+			var err error
 			if lens, err = q.x.src.lens(q.ctx, q.x.segs[n], int(at)); err != nil {
 				return err
 			}
 			part = at
 		}
-		of := lens.at(d.doc, r.masks[r.i])
-		score := t.weigh(q.score(t.idf, r.masks[r.i], &p.tf, &of))
-		fn(d.at, int64(score))
-	}
-	return nil
+		of := lens.at(d.doc, mask)
+		fn(d.at, int64(t.weigh(q.score(t.idf, mask, &p.tf, &of))))
+		return nil
+	})
 }

@@ -102,8 +102,7 @@ func TestDocByID(t *testing.T) {
 		if ok {
 			live++
 			n := docs[id].Node
-			from, hasFrom := d.ValidFrom()
-			if d.ID() != id || d.Created() != n.Created || graph.At(from) != n.ValidFrom && hasFrom {
+			if d.ID() != id || d.Times().Created != n.Created || d.Times().ValidFrom != n.ValidFrom {
 				t.Errorf("document %s: %+v", id, d)
 			}
 		}

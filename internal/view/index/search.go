@@ -22,7 +22,6 @@ type Hit = ranking.Hit
 // node of the graph has, filtered out or not.
 type TextResult = ranking.TextResult
 
-// queryTerm is one distinct term of a query.
 type queryTerm struct {
 	QueryTerm
 	factor  uint64 // Times · Weight
@@ -58,7 +57,6 @@ func (x *Index) Search(ctx context.Context, query Query, accept Accept, k int) (
 	return res, err
 }
 
-// textQuery is one run of Search.
 type textQuery struct {
 	ctx    context.Context
 	x      *Index
@@ -70,7 +68,6 @@ type textQuery struct {
 	most uint64        // the most that they can add together
 	made []*termReader // all, to be used again in the next segment
 	used int           // of made, in the current segment
-	one  termReader    // of scoreTerm
 
 	scores [docsPerPart]uint64 // of the current window
 	hit    [docsPerPart / 64]uint64
@@ -397,7 +394,6 @@ func saturate(idf, x uint64) uint64 {
 	return max(1, fixed.MulDivSat(idf, x, fixed.AddSat(x, rankK)))
 }
 
-// score returns the score of one posting of a term.
 func (s *scorer) score(idf uint64, mask byte, tf *[Fields]uint32, lens *docLens) uint64 {
 	x := uint64(0)
 	for m := mask; m != 0; m &= m - 1 {

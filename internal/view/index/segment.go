@@ -53,13 +53,10 @@ func sumsOf(s *segment.Segment) (terms, filled sums) {
 
 // checkSegment compares the numbers of parts that follow from the number of documents.
 func checkSegment(s *segment.Segment) error {
-	want := func(n int) int { return (n + docsPerPart - 1) / docsPerPart }
-	if s.Parts(secIDs) != want(s.Docs) || s.Parts(secLens) != want(s.Docs) ||
-		s.Parts(secDead) != want(s.Kills) {
-		return segment.Corrupt("segment of %d documents and %d kills has %d, %d and %d parts", s.Docs,
-			s.Kills, s.Parts(secIDs), s.Parts(secLens), s.Parts(secDead))
+	if n := (s.Docs + docsPerPart - 1) / docsPerPart; s.Parts(secLens) != n {
+		return segment.Corrupt("segment of %d documents has %d parts of lengths", s.Docs, s.Parts(secLens))
 	}
-	return nil
+	return s.CheckIDs()
 }
 
 // The text fields of a node, in the order of clause 7.1.
@@ -125,8 +122,7 @@ type input struct {
 	bad bool
 }
 
-func (in *input) fail() { in.bad = true }
-
+func (in *input) fail()      { in.bad = true }
 func (in *input) done() bool { return in.bad || in.pos == len(in.b) }
 
 // uint reads a varint of the shortest form that is at most limit.

@@ -23,7 +23,6 @@ type SparseMatrix struct {
 	bytes int64
 }
 
-// sparsePlace is the weight of a term in one row.
 type sparsePlace struct{ row, weight uint32 }
 
 // Add adds a node's vector, whose weights are 1 to 2^31 - 1. Nodes come in ascending order of their ids, each once.

@@ -131,7 +131,6 @@ func newDistance(term string, most int) *distance {
 	return d
 }
 
-// row returns the row of some number of code points.
 func (d *distance) row(i int) []int {
 	if i == len(d.rows) {
 		d.rows = append(d.rows, make([]int, len(d.term)+1))
@@ -194,7 +193,6 @@ func (x *Index) walkTerms(ctx context.Context, prefix string) (*termWalk, error)
 	return w, w.move(ctx, prefix, true)
 }
 
-// next moves to the next term.
 func (w *termWalk) next(ctx context.Context) error { return w.move(ctx, w.term, false) }
 
 // after moves to the first term that comes after all that begin with a prefix.

@@ -3,7 +3,6 @@ package index
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -60,16 +59,16 @@ func appendTitle(b []byte, terms []string) []byte {
 // TitlesIn returns the nodes whose titles stand in a text, ascending. A title stands where its
 // terms follow each other among those of the text.
 func (x *Index) TitlesIn(ctx context.Context, s string) ([]graph.ID, error) {
-	longer, single, err := x.Mentions(ctx, s)
+	longer, single, err := x.Mentioned(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	return sortedIDs(append(longer, single...)), nil
 }
 
-// Mentions returns the nodes whose title's terms a text has, those with one term separately: most of them are words that
+// Mentioned returns the nodes whose title's terms a text has, those with one term separately: most of them are words that
 // a text may have without meaning the title.
-func (x *Index) Mentions(ctx context.Context, s string) (longer, single []graph.ID, err error) {
+func (x *Index) Mentioned(ctx context.Context, s string) (longer, single []graph.ID, err error) {
 	words := titleRooms.Get().(*titleRoom)
 	defer words.leave()
 	x.analyser.Each(text.FirstBytes(s, maxTitleBytes), func(term string) bool {
@@ -107,7 +106,6 @@ type titleRoom struct {
 
 var titleRooms = sync.Pool{New: func() any { return &titleRoom{seen: map[string]bool{}} }}
 
-// leave forgets the text.
 func (r *titleRoom) leave() {
 	clear(r.terms)
 	clear(r.seen)
@@ -121,7 +119,6 @@ func sortedIDs(ids []graph.ID) []graph.ID {
 	return slices.Compact(ids)
 }
 
-// titleNodes is the nodes with a title.
 type titleNodes struct {
 	key string
 	ids []graph.ID // ascending, none if they are too many
@@ -239,40 +236,32 @@ func (x *Index) Mentioning(ctx context.Context, summary string, most int) (ids [
 	return sortedIDs(ids), nil
 }
 
-// TermsResult is the result of WithTerms.
-type TermsResult struct {
-	IDs  []graph.ID // ascending, nil if Many
-	Many bool       // whether there are more than were asked for
-}
-
-// errMany ends a walk over postings.
-var errMany = errors.New("too many")
-
-// WithTerms returns the live documents that have each of some terms, in any field, and that accept accepts; accept may
-// be nil. It walks the postings of the rarest term and looks up the others at each step.
-func (x *Index) WithTerms(ctx context.Context, terms []string, accept Accept, most int) (TermsResult, error) {
+// WithTerms returns the live documents, ascending, that have each of some terms, in any field, and that accept accepts;
+// accept may be nil. If there are more than most, it returns none and true. It walks the postings of the rarest term and
+// looks up the others at each step.
+func (x *Index) WithTerms(
+	ctx context.Context, terms []string, accept Accept, most int,
+) (ids []graph.ID, many bool, err error) {
 	list, err := x.rarestFirst(ctx, terms)
 	if err != nil || len(list) == 0 {
-		return TermsResult{}, err
+		return nil, false, err
 	}
-	var res TermsResult
 	err = x.eachWithAll(ctx, list, allFields, func(v *view, doc uint32) error {
 		ok, err := v.passes(accept, doc)
 		if err != nil || !ok {
 			return err
 		}
-		if len(res.IDs) == most {
-			return errMany
+		if len(ids) == most {
+			return errStop
 		}
 		id, err := v.id(doc)
-		res.IDs = append(res.IDs, id)
+		ids = append(ids, id)
 		return err
 	})
-	if errors.Is(err, errMany) {
-		res.IDs, res.Many, err = nil, true, nil
+	if err == errStop {
+		return nil, true, nil
 	}
-	res.IDs = sortedIDs(res.IDs)
-	return res, err
+	return sortedIDs(ids), false, err
 }
 
 const allFields = 1<<Fields - 1
@@ -330,7 +319,6 @@ func (x *Index) eachWithAll(
 	return nil
 }
 
-// namedTitle is a title that a text has.
 type namedTitle struct {
 	key    string
 	sum    titleSum
@@ -356,12 +344,8 @@ func (q *QueryText) TitlesNamed(ctx context.Context, readings []Reading, ids []g
 	}
 	entries := make([][]entry, len(titles))
 	for i, t := range titles {
-		for n := range q.x.segs {
-			e, err := find.term(n, t.key, t.sum)
-			if err != nil {
-				return nil, err
-			}
-			entries[i] = append(entries[i], e)
+		if entries[i], _, err = find.entries(t.key, t.sum); err != nil {
+			return nil, err
 		}
 	}
 	for n := range q.x.segs {
@@ -370,7 +354,10 @@ func (q *QueryText) TitlesNamed(ctx context.Context, readings []Reading, ids []g
 			return nil, err
 		}
 		for i, t := range titles {
-			err := q.x.eachOf(ctx, n, entries[i][n], docs, func(at int) { out[at] = t.places })
+			err := q.x.eachOf(ctx, n, entries[i][n], docs, func(d placedDoc, _ *posting, _ byte) error {
+				out[d.at] = t.places
+				return nil
+			})
 			if err != nil {
 				return nil, err
 			}
@@ -379,20 +366,23 @@ func (q *QueryText) TitlesNamed(ctx context.Context, readings []Reading, ids []g
 	return out, nil
 }
 
-// eachOf calls fn with the places of those of some documents of a segment, ascending, that a term has.
-func (x *Index) eachOf(ctx context.Context, n int, e entry, docs []placedDoc, fn func(at int)) error {
+// eachOf calls fn with those of some documents of a segment, ascending, that a term has, and with their postings.
+func (x *Index) eachOf(
+	ctx context.Context, n int, e entry, docs []placedDoc, fn func(d placedDoc, p *posting, mask byte) error,
+) error {
 	if e.count == 0 {
 		return nil
 	}
-	var r termReader
+	r := termReaders.Get().(*termReader)
+	defer r.leave()
 	r.open(&x.src, x.segs[n], e)
 	for _, d := range docs {
 		ok, err := r.seek(ctx, d.doc)
-		if !ok {
-			return err
+		if ok && r.posts[r.i].doc == d.doc {
+			err = fn(d, &r.posts[r.i], r.masks[r.i])
 		}
-		if r.posts[r.i].doc == d.doc {
-			fn(d.at)
+		if !ok || err != nil {
+			return err
 		}
 	}
 	return nil

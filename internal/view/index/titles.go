@@ -132,7 +132,6 @@ func decodeTitles(data []byte) (*titlePart, error) {
 	return newTitlePart(sums), nil
 }
 
-// has reports whether there is a sum.
 func (p *titlePart) has(sum uint32) bool {
 	if len(p.sums) == 0 || sum < p.sums[0] || sum > p.sums[len(p.sums)-1] {
 		return false

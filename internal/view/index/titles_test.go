@@ -193,7 +193,7 @@ func TestTitlesVerified(t *testing.T) {
 		found, err := verify(ctx, blocks, c, x.documentsOf(t))
 		titles := 0
 		for _, f := range found {
-			if strings.Contains(f.String(), "3 sums of titles") {
+			if strings.Contains(f, "3 sums of titles") {
 				titles++
 			}
 		}

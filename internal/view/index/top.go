@@ -161,8 +161,6 @@ func worse(a, b Hit) bool {
 // Hits returns the best nodes in the order (score descending, id ascending).
 func (s *Keeper) Hits() []Hit {
 	hits := slices.Clone(s.heap)
-	slices.SortFunc(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), a.ID.Compare(b.ID))
-	})
+	slices.SortFunc(hits, Hit.Compare)
 	return hits
 }

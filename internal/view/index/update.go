@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -39,24 +40,13 @@ const (
 )
 
 func (o UpdateOptions) withDefaults() UpdateOptions {
-	if o.Fanout < 2 {
-		o.Fanout = defaultFanout
-	}
-	if o.SpillDocs <= 0 {
-		o.SpillDocs = defaultSpillDocs
-	}
-	if o.SpillBytes <= 0 {
-		o.SpillBytes = defaultSpillBytes
-	}
-	if o.CacheBytes <= 0 {
-		o.CacheBytes = defaultCache
-	}
-	// A change is a document and a kill at most.
-	o.SpillDocs = min(o.SpillDocs, maxDocs/2)
+	o.Fanout = cmp.Or(o.Fanout, defaultFanout)
+	o.SpillDocs = min(cmp.Or(o.SpillDocs, defaultSpillDocs), maxDocs/2) // a change is a document and a kill at most
+	o.SpillBytes = cmp.Or(o.SpillBytes, defaultSpillBytes)
+	o.CacheBytes = cmp.Or(o.CacheBytes, defaultCache)
 	return o
 }
 
-// updater is one run of Update.
 type updater struct {
 	*segment.Updater
 	ctx     context.Context
@@ -159,7 +149,7 @@ func (u *updater) spill(b *builder, end bool) error {
 		if err != nil {
 			return err
 		}
-		u.sum(s)
+		u.m.Stats.add(s)
 		u.changes += s.Ref().Size()
 		u.spills++
 	}
@@ -175,10 +165,9 @@ func (u *updater) spill(b *builder, end bool) error {
 	return nil
 }
 
-// sum adds a segment's statistics to those of the manifest. In the middle of an update they may be negative: removals
-// and additions come in the order of ids.
-func (u *updater) sum(s *segment.Segment) {
-	st := &u.m.Stats
+// add adds a segment's statistics. In the middle of an update they may be negative: removals and additions come in the
+// order of ids.
+func (st *Stats) add(s *segment.Segment) {
 	st.Nodes += int64(s.Docs - s.Kills)
 	terms, filled := sumsOf(s)
 	for f := range Fields {

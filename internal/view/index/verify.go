@@ -18,23 +18,9 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Mismatch is one difference between an index and its graph.
-type Mismatch struct {
-	ID   graph.ID // the node, zero if the difference is in a sum
-	What string   // the difference, with the index's value and the right one
-}
-
-func (m Mismatch) String() string {
-	if m.ID.IsZero() {
-		return m.What
-	}
-	return fmt.Sprintf("node %s: %s", m.ID, m.What)
-}
-
 // maxMismatches is how many differences Verify names: one damage may show in every node.
 const maxMismatches = 100
 
-// verifier is one run of Verify.
 type verifier struct {
 	ctx    context.Context
 	x      *Index
@@ -44,7 +30,7 @@ type verifier struct {
 	words [][]uint64 // for each segment and document, the sum over its postings
 	props [][]uint64 // likewise of its properties
 	sums  [][]uint32 // of the titles of each segment and of their beginnings
-	found []Mismatch
+	found []string
 	seed  maphash.Seed // of words
 	stats Stats
 	// parts are the parts with lengths, of each segment, while postings are read. Postings refer to all of them
@@ -60,7 +46,7 @@ type verifier struct {
 // reads postings the lengths, up to 4 bytes for each field.
 func (x *Expectations) Verify(
 	ctx context.Context, get store.Getter, manifest ipld.CID, docs iter.Seq2[Wanted, error], read DocumentReader,
-) ([]Mismatch, error) {
+) (wrong []string, err error) {
 	at, err := Open(ctx, get, manifest, segment.NewCache(defaultCache))
 	if err != nil {
 		return nil, err
@@ -77,15 +63,19 @@ func (x *Expectations) Verify(
 		return nil, fmt.Errorf("verify index: %w", err)
 	}
 	if v.stats != at.m.Stats {
-		v.add(graph.ID{}, "statistics are %v, should be %v", at.m.Stats, v.stats)
+		v.add("statistics are %v, should be %v", at.m.Stats, v.stats)
 	}
 	return v.found, nil
 }
 
-func (v *verifier) add(id graph.ID, format string, args ...any) {
+func (v *verifier) add(format string, args ...any) {
 	if len(v.found) < maxMismatches {
-		v.found = append(v.found, Mismatch{ID: id, What: fmt.Sprintf(format, args...)})
+		v.found = append(v.found, fmt.Sprintf(format, args...))
 	}
+}
+
+func (v *verifier) addNode(id graph.ID, format string, args ...any) {
+	v.add("node %s: %s", id, fmt.Sprintf(format, args...))
 }
 
 // word returns a number that stands for a term in a document with its occurrences. The words of a document are added
@@ -142,7 +132,7 @@ func (v *verifier) terms() error {
 			live += n
 		}
 		if df != live {
-			v.add(graph.ID{}, "term %q is in %d nodes, should be in %d", term, df, live)
+			v.add("term %q is in %d nodes, should be in %d", term, df, live)
 		}
 		for _, t := range with {
 			if err := t.advance(v.ctx); err != nil {
@@ -165,7 +155,7 @@ func (v *verifier) titles() error {
 		}
 		slices.Sort(v.sums[i])
 		if want := slices.Compact(v.sums[i]); !slices.Equal(want, have) {
-			v.add(graph.ID{}, "segment %s has %d sums of titles and beginnings, which are not the %d of its titles",
+			v.add("segment %s has %d sums of titles and beginnings, which are not the %d of its titles",
 				s.CID, len(have), len(want))
 		}
 	}
@@ -201,7 +191,7 @@ func (v *verifier) postings(t *mergeTerm, term string, dead segment.Bitset) (liv
 			}
 		}
 		if !t.posts.term && real != t.posts.head.bounds {
-			v.add(graph.ID{}, "term %q has a block with bounds %v, should be %v", term,
+			v.add("term %q has a block with bounds %v, should be %v", term,
 				t.posts.head.bounds, real)
 		}
 	}
@@ -281,7 +271,6 @@ type Wanted struct {
 // DocumentReader reads a document of an index's graph.
 type DocumentReader func(context.Context, graph.ID) (*Document, error)
 
-// expected is the expected index entry of a document.
 type expected struct {
 	id    graph.ID
 	known uint64 // if it is not 0, all that is known
@@ -417,7 +406,7 @@ func (w *walk) missing(before *graph.ID) error {
 			return err
 		}
 		w.v.sum(w.at.lens)
-		w.v.add(w.at.id, "not in the index")
+		w.v.addNode(w.at.id, "not in the index")
 		if err := w.advance(); err != nil {
 			return err
 		}
@@ -442,7 +431,7 @@ func (v *verifier) documents(docs iter.Seq2[Wanted, error]) error {
 			return err
 		}
 		if want.at == nil || want.at.id != id {
-			v.add(id, "in the index, but not in the graph")
+			v.addNode(id, "in the index, but not in the graph")
 			return nil
 		}
 		if err := v.document(view, n, want.at); err != nil {
@@ -456,7 +445,6 @@ func (v *verifier) documents(docs iter.Seq2[Wanted, error]) error {
 	return want.missing(nil)
 }
 
-// sum adds a document to the statistics.
 func (v *verifier) sum(lens docLens) {
 	v.stats.Nodes++
 	for f, n := range lens {
@@ -483,7 +471,6 @@ func (v *verifier) whole(e *expected) error {
 	return nil
 }
 
-// document compares one document.
 func (v *verifier) document(view *view, n uint32, e *expected) error {
 	meta, err := view.docMeta(n)
 	if err != nil {
@@ -506,16 +493,16 @@ func (v *verifier) document(view *view, n uint32, e *expected) error {
 	}
 	v.sum(e.lens)
 	if got.meta != e.meta {
-		v.add(e.id, "type and times are %+v, should be %+v", got.meta, e.meta)
+		v.addNode(e.id, "type and times are %+v, should be %+v", got.meta, e.meta)
 	}
 	if got.lens != e.lens {
-		v.add(e.id, "fields have %v terms, should have %v", got.lens, e.lens)
+		v.addNode(e.id, "fields have %v terms, should have %v", got.lens, e.lens)
 	}
 	if got.words != e.words {
-		v.add(e.id, "postings differ from its text")
+		v.addNode(e.id, "postings differ from its text")
 	}
 	if got.props != e.props {
-		v.add(e.id, "properties differ")
+		v.addNode(e.id, "properties differ")
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
+	ranking "github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
@@ -62,7 +63,7 @@ func TestByTimeErrors(t *testing.T) {
 	must.OK(t, err)
 	broken := errors.New("broken")
 	one := func(Times) int64 { return 1 }
-	accept := func(Doc) (bool, error) { return false, broken }
+	accept := func(ranking.Document) (bool, error) { return false, broken }
 	_, err = x.ByTime(context.Background(), one, accept, 0)
 	must.Fail(t, err, broken)
 	none := func(Times) int64 { return 0 } // what has no score is not asked about

@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
+	ranking "github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
@@ -106,7 +107,7 @@ func TestQueryWork(t *testing.T) {
 		{"word40000", 10, 2 + 3*4},
 		{"word4000 word30000", 10, 4 + 3*8},
 	}
-	accept := func(d Doc) (bool, error) { return d.Type() != "Note", nil }
+	accept := func(d ranking.Document) (bool, error) { return d.Type() != "Note", nil }
 	for _, c := range cases {
 		x, err := Open(ctx, read, m, segment.NewCache(64<<20))
 		must.OK(t, err)
@@ -196,17 +197,14 @@ func TestVerifyNames(t *testing.T) {
 		next := collection{id: {Node: &other}, graph.NodeID("edge 1"): docs[graph.NodeID("edge 1")]}
 		found, err := verify(context.Background(), blocks, m, documents(next))
 		must.OK(t, err)
-		var want, got []string
+		var want []string
 		for _, w := range c.want {
 			if w[0] == 'n' {
 				w = fmt.Sprintf(w, id)
 			}
 			want = append(want, w)
 		}
-		for _, f := range found {
-			got = append(got, f.String())
-		}
-		must.Same(t, got, want, name)
+		must.Same(t, found, want, name)
 	}
 	found, err := verify(context.Background(), blocks, m, documents(collection{id: docs[id]}))
 	if err != nil || len(found) != 2 {

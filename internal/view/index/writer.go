@@ -1,7 +1,6 @@
 package index
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/mnem-project/mnem/graph"
@@ -13,11 +12,11 @@ import (
 // and document, then terms. Of each section one part is in memory, and of each title eight bytes.
 type segmentWriter struct {
 	*segment.Writer
-	ids, dead, lens, meta *segment.Section
-	props                 propWriter
-	posts                 postWriter
-	dict                  dictWriter
-	titles                []uint32 // their sums and those of their beginnings
+	lens, meta *segment.Section
+	props      propWriter
+	posts      postWriter
+	dict       dictWriter
+	titles     []uint32 // their sums and those of their beginnings
 
 	metas     []docMeta // of the part of "meta" being filled
 	metaTypes map[string]bool
@@ -29,15 +28,13 @@ type segmentWriter struct {
 func newSegmentWriter(to *segment.Writer) *segmentWriter {
 	w := &segmentWriter{
 		Writer: to, metaTypes: make(map[string]bool),
-		ids: to.Section(secIDs), dead: to.Section(secDead), lens: to.Section(secLens),
-		meta: to.Section(secMeta), dict: dictWriter{sec: to.Section(secTerms)},
+		lens: to.Section(secLens), meta: to.Section(secMeta), dict: dictWriter{sec: to.Section(secTerms)},
 	}
 	w.props.props, w.props.large = to.Section(secProps), to.Section(secLarge)
 	w.posts.sec = to.Section(secPosts)
 	return w
 }
 
-// sum adds statistics to those of the segment.
 func (w *segmentWriter) sum(terms, filled sums) {
 	for f := range Fields {
 		w.Sums[f] += terms[f]
@@ -46,24 +43,18 @@ func (w *segmentWriter) sum(terms, filled sums) {
 }
 
 func (w *segmentWriter) addDoc(id graph.ID, lens docLens, m *docMeta) error {
-	doc := uint32(w.Docs)
-	if doc == maxDocs {
-		return fmt.Errorf("segment of more than %d documents", maxDocs)
-	}
-	if err := w.ids.AddID(w.Docs, id); err != nil {
-		return err
-	}
 	if w.Docs%docsPerPart == 0 {
 		if err := w.endLens(); err != nil {
 			return err
 		}
 	}
+	if err := w.AddDoc(id); err != nil {
+		return err
+	}
 	w.posts.lens = append(w.posts.lens, lens)
-	w.Docs++
 	return w.addMeta(m)
 }
 
-// endLens writes the lengths of the documents since the last part.
 func (w *segmentWriter) endLens() error {
 	from := w.lens.Parts() * docsPerPart
 	if from == w.Docs {
@@ -71,14 +62,6 @@ func (w *segmentWriter) endLens() error {
 	}
 	w.lens.Buf, w.lens.Key = encodeLens(w.posts.lens[from:]), docKey(uint32(from))
 	return w.lens.Cut()
-}
-
-func (w *segmentWriter) addDead(id graph.ID) error {
-	if w.Kills == maxDocs {
-		return fmt.Errorf("segment of more than %d kills", maxDocs)
-	}
-	w.Kills++
-	return w.dead.AddID(w.Kills-1, id)
 }
 
 func (w *segmentWriter) addMeta(m *docMeta) error {

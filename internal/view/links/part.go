@@ -16,13 +16,11 @@ type part struct {
 	types []string
 }
 
-func (p *part) len() int            { return len(p.ids) / graph.IDLen }
-func (p *part) id(i int) graph.ID   { return graph.ID(p.ids[i*graph.IDLen:]) }
-func (p *part) first() []byte       { return p.ids[:graph.IDLen] }
-func (p *part) end(i int) int       { return int(binary.LittleEndian.Uint16(p.ends[2*i:])) }
-func (p *part) memory(size int) int { return size + 120 + 40*len(p.types) }
-
-// find returns the index of an id, and whether it is there.
+func (p *part) len() int                     { return len(p.ids) / graph.IDLen }
+func (p *part) id(i int) graph.ID            { return graph.ID(p.ids[i*graph.IDLen:]) }
+func (p *part) first() []byte                { return p.ids[:graph.IDLen] }
+func (p *part) end(i int) int                { return int(binary.LittleEndian.Uint16(p.ends[2*i:])) }
+func (p *part) memory(size int) int          { return size + 120 + 40*len(p.types) }
 func (p *part) find(id graph.ID) (int, bool) { return segment.IDPart(p.ids).Find(id) }
 
 // at returns the stored form of node i.
@@ -75,7 +73,6 @@ func decodePart(b []byte) (*part, error) {
 	return p, nil
 }
 
-// partWriter encodes a part.
 type partWriter struct {
 	ids, ends, data []byte
 	types           []string
@@ -208,7 +205,6 @@ func (in *input) take(n int) []byte {
 	return out
 }
 
-// entry reads an entry.
 func (in *input) entry(types []string) (e HalfEdge) {
 	head := in.uint(uint64(len(types)) << flagBits)
 	other := in.take(graph.IDLen)
@@ -226,7 +222,6 @@ func (in *input) entry(types []string) (e HalfEdge) {
 	return e
 }
 
-// skip skips the entries of a bucket.
 func (in *input) skip(degree int) {
 	for range degree {
 		if in.bad {

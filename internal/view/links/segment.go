@@ -37,7 +37,6 @@ func ofRoots(roots []ipld.CID) Of { return Of{roots[0], roots[1], roots[2]} }
 // reader reads segments. Safe for concurrent use.
 type reader struct{ *segment.Reader }
 
-// part reads part i of the nodes of a segment.
 func (r reader) part(ctx context.Context, s *segment.Segment, i int) (*part, error) {
 	return segment.Part(ctx, r.Reader, s, secNodes, i, decodeNodes)
 }
@@ -186,7 +185,6 @@ func (s bloom) place(h *uint64) uint64 {
 	return 8*filterHead + *h>>32*uint64(8*(len(s)-filterHead))>>32
 }
 
-// has reports whether a node may be in the parts.
 func (s bloom) has(id graph.ID) bool {
 	h := hashID(id)
 	for range filterKeys {

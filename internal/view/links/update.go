@@ -34,7 +34,6 @@ const (
 	mergeCache = 1 << 20
 )
 
-// updater is one run of Update.
 type updater struct {
 	*segment.Updater
 	ctx   context.Context
@@ -130,7 +129,6 @@ func (u *updater) close() error {
 	return err
 }
 
-// writer writes the parts of one segment.
 type writer struct {
 	*segment.Writer
 	nodes, filters *segment.Section
@@ -172,7 +170,6 @@ func (w *writer) add(n *Node, kills int) error {
 	return nil
 }
 
-// full reports whether the segment takes no further node.
 func (w *writer) full() bool { return w.Docs == maxNodes }
 
 func (w *writer) endPart() error {
@@ -190,7 +187,6 @@ func (w *writer) endPart() error {
 	return w.endFilter()
 }
 
-// endFilter writes the Bloom filter of the last parts.
 func (w *writer) endFilter() error {
 	w.filters.Buf, w.filters.Key = newBloom(w.hashes), bytes.Clone(w.first[:])
 	w.hashes, w.parts = w.hashes[:0], 0

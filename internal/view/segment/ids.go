@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 
 	"github.com/mnem-project/mnem/graph"
 )
@@ -57,15 +58,35 @@ func DecodeIDs(data []byte, n int) (IDPart, error) {
 	return p, nil
 }
 
-// AddID adds an id to IDs or Dead, which has n.
-func (s *Section) AddID(n int, id graph.ID) error {
-	if n%IDsPerPart == 0 {
+// AddDoc adds the id of a document, above those before.
+func (w *Writer) AddDoc(id graph.ID) error { return w.addID(IDs, &w.Docs, id) }
+
+// AddKill adds the id of a killed document, above those before.
+func (w *Writer) AddKill(id graph.ID) error { return w.addID(Dead, &w.Kills, id) }
+
+func (w *Writer) addID(sec int, n *int, id graph.ID) error {
+	if *n == w.format.MaxDocs {
+		return fmt.Errorf("segment of more than %d documents or kills", *n)
+	}
+	s := w.Section(sec)
+	if *n%IDsPerPart == 0 {
 		if err := s.Cut(); err != nil {
 			return err
 		}
 		s.Key = id[:]
 	}
 	s.Buf = append(s.Buf, id[:]...)
+	*n++
+	return nil
+}
+
+// CheckIDs compares the numbers of parts of IDs and Dead with the numbers of documents and kills.
+func (s *Segment) CheckIDs() error {
+	parts := func(n int) int { return (n + IDsPerPart - 1) / IDsPerPart }
+	if s.Parts(IDs) != parts(s.Docs) || s.Parts(Dead) != parts(s.Kills) {
+		return Corrupt("segment of %d documents and %d kills has %d and %d parts of ids", s.Docs, s.Kills,
+			s.Parts(IDs), s.Parts(Dead))
+	}
 	return nil
 }
 
@@ -130,7 +151,6 @@ func (f *IDFinder) Find(ctx context.Context, id graph.ID) (doc uint32, ok bool, 
 	return uint32(n*IDsPerPart + i), true, nil
 }
 
-// part returns part n of the ids.
 func (f *IDFinder) part(ctx context.Context, n int) (part IDPart, err error) {
 	if f.pages == nil {
 		f.pages = make([]*idPage, (f.s.Parts(IDs)+idPageParts-1)/idPageParts)

@@ -25,12 +25,12 @@ func idOf(b byte) graph.ID { return graph.ID{b} }
 func idSegment(t *testing.T, put store.Putter, docs, kills string) *Segment {
 	t.Helper()
 	w := known.NewWriter(t.Context(), put)
-	for sec, list := range []string{docs, kills} {
-		for i := range len(list) {
-			must.OK(t, w.Section(sec).AddID(i, idOf(list[i])))
-		}
+	for i := range len(docs) {
+		must.OK(t, w.AddDoc(idOf(docs[i])))
 	}
-	w.Docs, w.Kills = len(docs), len(kills)
+	for i := range len(kills) {
+		must.OK(t, w.AddKill(idOf(kills[i])))
+	}
 	s, _, err := w.Finish()
 	must.OK(t, err)
 	return s
@@ -89,9 +89,8 @@ func TestIDs(t *testing.T) {
 	var all []graph.ID
 	for i := range n {
 		all = append(all, graph.ID(append(number(2*i), make([]byte, 12)...)))
-		must.OK(t, w.Section(IDs).AddID(i, all[i]))
+		must.OK(t, w.AddDoc(all[i]))
 	}
-	w.Docs = n
 	s, _, err := w.Finish()
 	if err != nil || s.Parts(IDs) != 4 {
 		t.Fatalf("%+v, %v", s, err)
@@ -136,9 +135,8 @@ func TestIDFinderMemory(t *testing.T) {
 	w := known.NewWriter(t.Context(), derived)
 	const n = (parts-1)*IDsPerPart + 1
 	for i := range n {
-		must.OK(t, w.Section(IDs).AddID(i, graph.ID(append(number(i), make([]byte, 12)...))))
+		must.OK(t, w.AddDoc(graph.ID(append(number(i), make([]byte, 12)...))))
 	}
-	w.Docs = n
 	s, _, err := w.Finish()
 	if err != nil || s.Parts(IDs) != parts {
 		t.Fatalf("%d parts, %v", s.Parts(IDs), err)

@@ -102,13 +102,11 @@ func (r *Reader) ref(ctx context.Context, s *Segment, sec, n int) (part, error) 
 	return dir.refs[n%fan], nil
 }
 
-// directory is a decoded directory of a section.
 type directory struct {
 	refs  []part
 	heads []uint64 // of their keys
 }
 
-// dir returns directory n of a section.
 func (r *Reader) dir(ctx context.Context, s *Segment, sec, n int) (*directory, error) {
 	key := partKey{segment: s.CID, section: int16(keyDirs - sec), number: int32(n)}
 	v, ok, epoch := r.cache.Get(key)
@@ -253,15 +251,15 @@ func Visit(c ipld.CID, fn func(ipld.CID) error) (skip bool, err error) {
 // them. It reads the manifest, the segments' own blocks and directories, but no parts. An error of fn ends the walk
 // and is returned, except ErrSkipLinked: a manifest or segment for which fn returns that is not read. fn may be
 // called twice with one CID.
-func (f *Format) Walk(ctx context.Context, get store.Getter, c ipld.CID, fn func(ipld.CID) error) error {
+func (f *Format) Walk(ctx context.Context, blocks Blocks, c ipld.CID, fn func(ipld.CID) error) error {
 	if skip, err := Visit(c, fn); skip || err != nil {
 		return err
 	}
-	m, err := f.ReadManifest(ctx, get, c)
+	m, err := f.ReadManifest(ctx, blocks, c)
 	if err != nil {
 		return err
 	}
-	return f.WalkList(ctx, get, &m.List, fn)
+	return f.WalkList(ctx, blocks, &m.List, fn)
 }
 
 // WalkList is Walk for the segments of a list.

@@ -78,13 +78,6 @@ func (l *List) Made(ctx context.Context, later Later, kind string) (ipld.CID, er
 	return later.Merged(ctx, l.Key(kind))
 }
 
-// Policy decides when segments are merged.
-type Policy struct {
-	Fanout     int  // how many of about one size become one, at least 2
-	Later      bool // whether merges may be left for later
-	MaxWaiting int  // segments above which nothing waits any longer
-}
-
 const (
 	// mergeNow is how many documents and kills an update may always merge itself, and mergeShare how many more for
 	// each of its changes.
@@ -92,21 +85,22 @@ const (
 	mergeShare = 8
 )
 
-// Due returns the run of segments that an update with the given number of changes must merge now; fewer than two
-// means none. If it defers a merge it records the run in the list, and returns true in noted.
-func (l *List) Due(p Policy, changes int) (now Run, noted bool) {
+// Due returns the run of segments that an update with the given number of changes must merge now; fewer than two means
+// none. If it defers a merge it records the run in the list, and returns true in noted. fanout, at least 2, is how many
+// segments of about one size become one; with more than maxWaiting segments nothing is deferred.
+func (l *List) Due(fanout, maxWaiting, changes int) (now Run, noted bool) {
 	all := l.Segments
-	if !p.Later || len(all) > p.MaxWaiting {
+	if len(all) > maxWaiting {
 		l.Run = Run{}
-		n := Count(all, p.Fanout)
+		n := Count(all, fanout)
 		return Run{len(all) - n, n}, false
 	}
 	most := max(mergeNow, mergeShare*changes)
 	if l.Run.Count > 0 {
-		n := alive(all[l.Run.End():], p.Fanout, most)
+		n := alive(all[l.Run.End():], fanout, most)
 		return Run{len(all) - n, n}, false
 	}
-	n := Count(all, p.Fanout)
+	n := Count(all, fanout)
 	if n < 2 && len(all) > crowded {
 		n = growing(all)
 	}

@@ -78,9 +78,9 @@ func TestTiers(t *testing.T) {
 // TestDue runs updates while a background merge is never made, and while it is made some time after it is due: no
 // update merges more than it may, and there are few segments.
 func TestDue(t *testing.T) {
+	const maxWaiting = 64
 	for name, made := range map[string]int{"never": 1 << 30, "soon": 100, "late": 1000} {
 		l := List{Segments: []Ref{{Docs: 100_000}}}
-		p := Policy{Fanout: 4, Later: true, MaxWaiting: 64}
 		most, noted, since, forced := 0, 0, 0, 0
 		for i := range 20_000 {
 			size := 1 + i%3
@@ -90,8 +90,8 @@ func TestDue(t *testing.T) {
 					l.Replace(l.Run, Ref{Docs: total(l.Waiting())})
 				}
 			}
-			over := len(l.Segments) > p.MaxWaiting
-			run, fresh := l.Due(p, size)
+			over := len(l.Segments) > maxWaiting
+			run, fresh := l.Due(4, maxWaiting, size)
 			if fresh {
 				noted, since = noted+1, 0
 			}
@@ -110,7 +110,7 @@ func TestDue(t *testing.T) {
 			}
 			most = max(most, len(l.Segments))
 		}
-		if noted == 0 || most > p.MaxWaiting+1 || name == "soon" && (most > 40 || forced > 0) ||
+		if noted == 0 || most > maxWaiting+1 || name == "soon" && (most > 40 || forced > 0) ||
 			name == "late" && forced > 0 || name == "never" && (forced == 0 || forced > 10) {
 			t.Errorf("%s: %d merges left, %d segments at most, %d merges forced", name, noted, most, forced)
 		}
@@ -128,12 +128,12 @@ func total(list []Ref) (n int) {
 // TestFewSegments commits single documents to an index of many, whose deferred merges are made before the next commit:
 // a search looks into few segments, and no document is written often.
 func TestFewSegments(t *testing.T) {
-	l, p := List{Segments: []Ref{{Docs: 100_000}}}, Policy{Fanout: 4, Later: true, MaxWaiting: 48}
+	l := List{Segments: []Ref{{Docs: 100_000}}}
 	const commits = 10_000
 	sum, most, written := 0, 0, 0
 	for range commits {
 		l.Segments = append(l.Segments, Ref{Docs: 1})
-		run, _ := l.Due(p, 1)
+		run, _ := l.Due(4, 48, 1)
 		if run.Count < 2 {
 			run = l.Run
 		}

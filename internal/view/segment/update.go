@@ -76,9 +76,11 @@ func (u *Updater) Save(ctx context.Context) error {
 
 // Compact performs due merges after the given number of changes, at the end of an update or of its list.
 func (u *Updater) Compact(ctx context.Context, l *List, changes int) error {
-	run, noted := l.Due(Policy{
-		Fanout: u.fanout, Later: u.later != nil, MaxWaiting: u.format.MaxWaiting,
-	}, changes)
+	maxWaiting := 0
+	if u.later != nil {
+		maxWaiting = u.format.MaxWaiting
+	}
+	run, noted := l.Due(u.fanout, maxWaiting, changes)
 	if run.Count > 1 {
 		s, block, err := u.merged(ctx, l, run)
 		if err != nil {
