@@ -38,7 +38,7 @@ func TestSummarize(t *testing.T) {
 		"The refund failed on 3 May.", "Invoice 9 is not paid."} {
 		list = append(list, distill.Sentence{Fact: idOf(i), Created: graph.Time(i), Text: s})
 	}
-	want := distill.DefaultWeights().Summarize(list, 18)
+	want := distill.Summarize(list, 18, true)
 	if len(want) < 2 {
 		t.Fatalf("%v", want)
 	}
@@ -46,7 +46,7 @@ func TestSummarize(t *testing.T) {
 		t.Errorf("%d tokens: %q", n, distill.JoinText(want))
 	}
 	slices.Reverse(list)
-	if got := distill.DefaultWeights().Summarize(list, 18); !slices.Equal(got, want) {
+	if got := distill.Summarize(list, 18, true); !slices.Equal(got, want) {
 		t.Errorf("in another order %v, want %v", got, want)
 	}
 }

@@ -49,7 +49,6 @@ var (
 	errHash = fmt.Errorf("%w: a key that is none of a hash", store.ErrCorrupt)
 )
 
-// hashOf is a fact or a digest with its hash.
 type hashOf struct {
 	sem    Sem
 	source Source
@@ -60,10 +59,8 @@ type hashOf struct {
 
 func hashOfDigest(d *Digest) hashOf { return hashOf{d.Sem, d.Source, d.Scope, d.Label, ofDigest} }
 
-// front moves a part of a hash to its front.
 func (s Sem) front(part int) Sem { return Sem(bits.RotateLeft64(uint64(s), part*partBits)) }
 
-// key returns the key of one part.
 func (h *hashOf) key(part int) []byte {
 	k := append(make([]byte, 0, sourceHead+1+graph.IDLen+len(h.label)), byte(part))
 	if part == bySource {
@@ -74,7 +71,6 @@ func (h *hashOf) key(part int) []byte {
 	return append(append(append(k, h.kind), h.id[:]...), h.label...)
 }
 
-// byKey compares as the keys of a part do.
 func byKey(part int) func(a, b hashOf) int {
 	return func(a, b hashOf) int {
 		c := 0
@@ -87,7 +83,6 @@ func byKey(part int) func(a, b hashOf) int {
 	}
 }
 
-// parseTail reads what follows the hash in a key.
 func parseTail(tail []byte) (n Neighbour, err error) {
 	if len(tail) < 1+graph.IDLen {
 		return n, errHash
@@ -111,26 +106,22 @@ func rehash(ctx context.Context, tree *prolly.Map, old, now []hashOf) (*prolly.M
 		gone, come := old, now
 		var edits []prolly.Edit
 		for len(gone) > 0 || len(come) > 0 {
-			c := 0
+			c := -1
 			switch {
-			case len(come) == 0:
-				c = -1
 			case len(gone) == 0:
 				c = 1
-			default:
+			case len(come) > 0:
 				c = order(gone[0], come[0])
 			}
 			switch {
 			case c < 0:
 				edits = append(edits, prolly.Edit{Key: gone[0].key(part)})
+				gone = gone[1:]
 			case c > 0:
 				edits = append(edits, prolly.Edit{Key: come[0].key(part), Value: nothing})
-			}
-			if c <= 0 {
-				gone = gone[1:]
-			}
-			if c >= 0 {
 				come = come[1:]
+			default:
+				gone, come = gone[1:], come[1:]
 			}
 			if len(edits) == hashBatch || len(gone) == 0 && len(come) == 0 {
 				var err error
@@ -209,7 +200,6 @@ func spans(part int, sem Sem, values []uint16) [][2][]byte {
 	return out
 }
 
-// readNeighbour reads a key of a part.
 func readNeighbour(key []byte, sem Sem) (n Neighbour, err error) {
 	if len(key) < semHead || key[0] >= semParts {
 		return n, errHash

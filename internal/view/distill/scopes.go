@@ -38,7 +38,6 @@ func newView(ctx context.Context, r Reader) *view {
 	return &view{ctx: ctx, r: r, of: map[graph.ID][]graph.ID{}, ups: map[graph.ID][]Target{}}
 }
 
-// isScope reports whether nodes are in a node.
 func (v *view) isScope(id graph.ID) (bool, error) {
 	if v.of[id] != nil {
 		return true, nil
@@ -49,7 +48,6 @@ func (v *view) isScope(id graph.ID) (bool, error) {
 	return false, nil
 }
 
-// up returns the scopes of a scope.
 func (v *view) up(id graph.ID) ([]Target, error) {
 	if list, ok := v.ups[id]; ok {
 		return list, nil
@@ -175,6 +173,21 @@ func (v *view) scopeKey(id graph.ID, name string) (Key, error) {
 	}
 	sem, err := SemOf(f.Text)
 	return makeKey(sem, id), err
+}
+
+// within returns the key of a scope in those that it is in, and these, the home first.
+func (v *view) within(scope parent) (key Key, to []parent, err error) {
+	if key, err = v.scopeKey(scope.id, scope.name); err != nil {
+		return key, nil, err
+	}
+	if scope.name != "" {
+		return key, []parent{{}}, nil
+	}
+	circle, err := v.circle(scope.id)
+	if err == nil {
+		to, err = v.parents(circle)
+	}
+	return key, to, err
 }
 
 // ScopeOf returns the id of the scope that a node is, with others where they are in each other; zero for none.

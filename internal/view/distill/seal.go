@@ -23,8 +23,6 @@ type sealer struct {
 	refuse func(string) bool
 	work   *Work
 
-	weights Weights
-
 	scope graph.ID
 	name  string
 
@@ -68,11 +66,11 @@ func (s *sealer) seal(n *node) (*Digest, ipld.CID, error) {
 		vote(&votes, e.Key.Sem(), 1)
 	}
 	d.Sem, d.Source = majority(&votes), digestSource(s.recipe, sources)
-	tokens, weights := ClusterTokens, s.weights
-	if d.Kind() == Root {
-		tokens, weights.Early = RootTokens, 0 // a memory has no introduction
+	tokens, introduced := ClusterTokens, true
+	if d.Kind() == Root { // a memory has no introduction
+		tokens, introduced = RootTokens, false
 	}
-	d.Text = weights.Summarize(said, tokens)
+	d.Text = Summarize(said, tokens, introduced)
 	if s.refuse(JoinText(d.Text)) { // by what no sentence is alone
 		d.Text, d.Refused = nil, d.Refused+1
 	}
@@ -146,7 +144,6 @@ func vote(votes *[64]int, sem Sem, n int) {
 	}
 }
 
-// majority has the bits that more than half have.
 func majority(votes *[64]int) Sem {
 	var out Sem
 	for b, n := range votes {
@@ -170,7 +167,5 @@ func digestSource(recipe [sha256.Size]byte, below []Source) Source {
 }
 
 // Tokens estimates the tokens of a text.
-func Tokens(s string) int { return text.EstimateTokens(s) }
-
-// tokensOf counts the tokens of a text, at least 1.
+func Tokens(s string) int   { return text.EstimateTokens(s) }
 func tokensOf(s string) int { return max(1, text.EstimateTokens(s)) }

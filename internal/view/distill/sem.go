@@ -138,10 +138,8 @@ const keyDigits = 4 * len(Key{})
 
 const allDigits = "0123"
 
-// digit returns digit i of a key.
 func (k Key) digit(i int) byte { return allDigits[k[i/4]>>(6-2*(i%4))&3] }
 
-// has reports whether a key begins with digits.
 func (k Key) has(digits string) bool {
 	for i := range len(digits) {
 		if k.digit(i) != digits[i] {
@@ -151,7 +149,6 @@ func (k Key) has(digits string) bool {
 	return true
 }
 
-// digits returns the first n digits.
 func (k Key) digits(n int) string {
 	b := make([]byte, n)
 	for i := range b {

@@ -20,22 +20,15 @@ const (
 	maxCandidates = 2000 // sentences that a digest is chosen from
 )
 
-// Weights are the weights for choosing sentences. Shares are in sixteenths.
-type Weights struct {
-	Telling int64 // of a term with a digit, or of a name, on top of the logarithm of how many sentences have it
-	Covered int64 // share of its weight that a term keeps if an earlier sentence has it
-	First   int64 // share that the first sentence of a fact gets in addition
-	Early   int64 // share that the earliest sentence gets in addition, and later ones less
-	Length  int64 // tokens that each sentence counts in addition to its own
-}
-
-// DefaultWeights are the weights for digests.
-func DefaultWeights() Weights {
-	return Weights{Telling: 2, Covered: 8, First: 8, Early: 8, Length: 12}
-}
-
-// sixteenths is the denominator of shares.
-const sixteenths = 16
+// Weights for choosing sentences. Shares are in sixteenths.
+const (
+	weighTelling = 2  // of a term with a digit, or of a name, on top of the logarithm of how many sentences have it
+	shareCovered = 8  // share of its weight that a term keeps if an earlier sentence has it
+	shareFirst   = 8  // share that the first sentence of a fact gets in addition
+	shareEarly   = 8  // share that the earliest sentence gets in addition, and later ones less
+	moreTokens   = 12 // tokens that each sentence counts in addition to its own
+	sixteenths   = 16
+)
 
 // phatic are words that people say to be kind, and that say nothing of the matter: their terms have no weight.
 var phatic = strings.Fields(`wow hey hi hello thanks thank yeah yes oh ok okay bye lol haha sure great awesome cool
@@ -68,7 +61,6 @@ func sentencesOf(fact graph.ID, created graph.Time, s string) []Sentence {
 	return out
 }
 
-// cut returns the length of the first part of a sentence.
 func cut(s string) int {
 	if utf8.RuneCountInString(s) <= longSentence {
 		return len(s)
@@ -105,7 +97,6 @@ func isPlain(word string) bool {
 	return !slices.Contains(Negations, strings.Trim(word, ".,;:!?\"'()")) && !strings.HasSuffix(word, "n't")
 }
 
-// choice is a sentence that may be chosen.
 type choice struct {
 	Sentence
 	terms  []int
@@ -114,10 +105,9 @@ type choice struct {
 	early  int64 // in units of 2^-16: One for the first, and less for each after it
 }
 
-// chooser chooses sentences.
 type chooser struct {
-	Weights
 	*text.Analyzer
+	early   int64          // shareEarly, or 0
 	numbers map[string]int // of terms
 	terms   []termWeight
 	names   map[string]bool // terms of words with a capital that begin no sentence
@@ -130,11 +120,14 @@ type termWeight struct {
 	taken  bool // whether a chosen sentence has it
 }
 
-// Summarize chooses sentences of a text of at most so many tokens: those with the terms that many have and
-// none before has said, with names and numbers, and rather early ones. The result is in order, and does not
-// depend on the order of list.
-func (w Weights) Summarize(list []Sentence, tokens int) []Sentence {
-	c := &chooser{Weights: w, Analyzer: text.English, numbers: map[string]int{}, names: map[string]bool{}}
+// Summarize chooses sentences of a text of at most so many tokens: those with the terms that many have and none before
+// has said, with names and numbers, and rather early ones if the text has an introduction. The result is in order, and
+// does not depend on the order of list.
+func Summarize(list []Sentence, tokens int, introduced bool) []Sentence {
+	c := &chooser{Analyzer: text.English, numbers: map[string]int{}, names: map[string]bool{}}
+	if introduced {
+		c.early = shareEarly
+	}
 	list = slices.Clone(list)
 	slices.SortFunc(list, bySentence)
 	seen := map[string]bool{}
@@ -183,7 +176,7 @@ func (c *chooser) weigh() {
 		t := &c.terms[n]
 		t.weight = fixed.Log2(uint64(1 + t.weight))
 		if c.names[term] || strings.ContainsAny(term, "0123456789") {
-			t.weight += c.Telling * fixed.One
+			t.weight += weighTelling * fixed.One
 		}
 	}
 	for _, word := range phatic {
@@ -241,10 +234,10 @@ func (c *chooser) value(one *choice) int64 {
 	if fresh == 0 {
 		return 0
 	}
-	v := fresh + old*c.Covered/sixteenths
+	v := fresh + old*shareCovered/sixteenths
 	if one.Place == 0 {
-		v += v * c.First / sixteenths
+		v += v * shareFirst / sixteenths
 	}
-	v += v * c.Early / sixteenths * one.early / fixed.One
-	return v / (int64(one.tokens) + c.Length)
+	v += v * c.early / sixteenths * one.early / fixed.One
+	return v / int64(one.tokens+moreTokens)
 }

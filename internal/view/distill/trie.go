@@ -2,6 +2,7 @@ package distill
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -41,31 +42,14 @@ type node struct {
 	size      int
 }
 
-// kid is a child: one that was not looked into, or a node.
+// kid is a child: one that was not looked into, or a node. ref has the label, the members and the size of either.
 type kid struct {
 	ref  Kid
 	node *node
 }
 
-func (k kid) label() string {
-	if k.node != nil {
-		return k.node.label
-	}
-	return k.ref.Label
-}
-
-func (k kid) members() int {
-	if k.node != nil {
-		return k.node.members
-	}
-	return k.ref.Members
-}
-
-func (k kid) size() int {
-	if k.node != nil {
-		return k.node.size
-	}
-	return k.ref.Size
+func kidOf(n *node) kid {
+	return kid{Kid{Label: n.label, Members: n.members, Totals: Totals{Size: n.size}}, n}
 }
 
 // edit is a change of a trie: an entry in place of what has its key, nil to remove that.
@@ -76,22 +60,18 @@ type edit struct {
 
 // sortEdits puts edits in order, one for each key: an entry wins over a removal.
 func sortEdits(list []edit) []edit {
-	slices.SortStableFunc(list, func(a, b edit) int {
-		if c := bytes.Compare(a.key[:], b.key[:]); c != 0 {
-			return c
-		}
-		switch {
-		case a.entry != nil && b.entry == nil:
-			return -1
-		case a.entry == nil && b.entry != nil:
+	removal := func(e edit) int {
+		if e.entry == nil {
 			return 1
 		}
 		return 0
+	}
+	slices.SortStableFunc(list, func(a, b edit) int {
+		return cmp.Or(bytes.Compare(a.key[:], b.key[:]), removal(a)-removal(b))
 	})
 	return slices.CompactFunc(list, func(a, b edit) bool { return a.key == b.key })
 }
 
-// trie edits the trie of one scope.
 type trie struct {
 	ctx  context.Context
 	from store.Getter
@@ -137,7 +117,7 @@ func (t *trie) update(label string, n *node, edits []edit) (*node, error) {
 			beside, edits = append(beside, edits[0]), edits[1:]
 			continue
 		}
-		if len(edits) == 0 || len(rest) > 0 && rest[0].label() < edits[0].key.digits(len(n.at)+1) {
+		if len(edits) == 0 || len(rest) > 0 && rest[0].ref.Label < edits[0].key.digits(len(n.at)+1) {
 			kids, rest = append(kids, rest[0]), rest[1:]
 			continue
 		}
@@ -147,7 +127,7 @@ func (t *trie) update(label string, n *node, edits []edit) (*node, error) {
 			m++
 		}
 		var was *node
-		if len(rest) > 0 && rest[0].label() == below {
+		if len(rest) > 0 && rest[0].ref.Label == below {
 			var err error
 			if was, err = t.open(rest[0]); err != nil {
 				return nil, err
@@ -159,14 +139,13 @@ func (t *trie) update(label string, n *node, edits []edit) (*node, error) {
 			return nil, err
 		}
 		if next != nil {
-			kids = append(kids, kid{node: next})
+			kids = append(kids, kidOf(next))
 		}
 		edits = edits[m:]
 	}
 	return t.join(label, n.at, kids, inserts(beside))
 }
 
-// inserts are the entries of edits.
 func inserts(edits []edit) []Entry {
 	var out []Entry
 	for _, e := range edits {
@@ -177,7 +156,6 @@ func inserts(edits []edit) []Entry {
 	return out
 }
 
-// applied returns entries with edits.
 func applied(entries []Entry, edits []edit) []Entry {
 	out := make([]Entry, 0, len(entries)+len(edits))
 	for len(entries) > 0 || len(edits) > 0 {
@@ -203,7 +181,6 @@ func applied(entries []Entry, edits []edit) []Entry {
 	return out
 }
 
-// fits reports whether so many entries are a leaf.
 func fits(members, size int) bool {
 	return members <= 1 || members <= MaxMembers && size <= MaxSize
 }
@@ -228,13 +205,12 @@ func build(label string, entries []Entry) *node {
 		for m < len(entries) && entries[m].Key.has(below) {
 			m++
 		}
-		n.kids = append(n.kids, kid{node: build(below, entries[:m])})
+		n.kids = append(n.kids, kidOf(build(below, entries[:m])))
 		entries = entries[m:]
 	}
 	return n
 }
 
-// common returns the digits that two keys begin with.
 func common(a, b Key) string {
 	i := 0
 	for i < keyDigits && a.digit(i) == b.digit(i) {
@@ -247,8 +223,8 @@ func common(a, b Key) string {
 func (t *trie) join(label, at string, kids []kid, beside []Entry) (*node, error) {
 	n := &node{label: label, at: at, kids: kids}
 	for _, k := range kids {
-		n.members += k.members()
-		n.size += k.size()
+		n.members += k.ref.Members
+		n.size += k.ref.Size
 	}
 	members, size := n.members+len(beside), n.size
 	for _, e := range beside {
@@ -262,8 +238,7 @@ func (t *trie) join(label, at string, kids []kid, beside []Entry) (*node, error)
 				return nil, err
 			}
 		}
-		slices.SortFunc(list, func(a, b Entry) int { return bytes.Compare(a.Key[:], b.Key[:]) })
-		return build(label, list), nil
+		return build(label, inOrder(list)), nil
 	}
 	switch len(kids) {
 	case 0:
@@ -277,7 +252,7 @@ func (t *trie) join(label, at string, kids []kid, beside []Entry) (*node, error)
 			return n, nil
 		}
 		if len(n.kids) == 0 {
-			return build(label, merge(n.entries, beside)), nil
+			return build(label, inOrder(slices.Concat(n.entries, beside))), nil
 		}
 	}
 	if len(beside) == 0 {
@@ -286,8 +261,7 @@ func (t *trie) join(label, at string, kids []kid, beside []Entry) (*node, error)
 	return t.place(label, n, beside)
 }
 
-func merge(a, b []Entry) []Entry {
-	list := slices.Concat(a, b)
+func inOrder(list []Entry) []Entry {
 	slices.SortFunc(list, func(a, b Entry) int { return bytes.Compare(a.Key[:], b.Key[:]) })
 	return list
 }
@@ -340,7 +314,7 @@ func (t *trie) place(label string, n *node, beside []Entry) (*node, error) {
 	put := false
 	for len(beside) > 0 || !put {
 		if len(beside) == 0 || !put && own < beside[0].Key.digits(shared+1) {
-			out.kids, put = append(out.kids, kid{node: n.relabel(own)}), true
+			out.kids, put = append(out.kids, kidOf(n.relabel(own))), true
 			continue
 		}
 		below := beside[0].Key.digits(shared + 1)
@@ -356,7 +330,7 @@ func (t *trie) place(label string, n *node, beside []Entry) (*node, error) {
 			}
 			put = true
 		}
-		out.kids = append(out.kids, kid{node: next})
+		out.kids = append(out.kids, kidOf(next))
 		for _, e := range beside[:m] {
 			out.size += e.Size
 		}

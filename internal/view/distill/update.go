@@ -31,11 +31,9 @@ type Update struct {
 	Blocks Blocks
 	Recipe Recipe
 	Refuse func(text string) bool // whether a text may hold a credential; nil for none
-	// Weights choose sentences; if all are 0, DefaultWeights apply. Base must have the same.
-	Weights Weights
-	Base    Tree
-	Old     Reader // of the graph of Base
-	New     Reader
+	Base   Tree
+	Old    Reader // of the graph of Base
+	New    Reader
 	// Touched are nodes that changed, or whose mark or edges by rules, or marks on these, did. A node may
 	// come more than once.
 	Touched iter.Seq2[graph.ID, error]
@@ -51,9 +49,6 @@ func (u *Update) Run(ctx context.Context) (Tree, Work, error) {
 	if r.Refuse == nil {
 		r.Refuse = func(string) bool { return false }
 	}
-	if r.Weights == (Weights{}) {
-		r.Weights = DefaultWeights()
-	}
 	if err := r.place(); err != nil {
 		return Tree{}, r.work, err
 	}
@@ -61,7 +56,6 @@ func (u *Update) Run(ctx context.Context) (Tree, Work, error) {
 	return tree, r.work, err
 }
 
-// updating is an update under way.
 type updating struct {
 	*Update
 	ctx      context.Context
@@ -106,7 +100,6 @@ func (r *updating) place() error {
 	return nil
 }
 
-// one edits the places of a node.
 func (r *updating) one(id graph.ID) error {
 	if r.seen[id] {
 		return r.ctx.Err()
@@ -191,13 +184,8 @@ func (r *updating) unplace(id graph.ID) ([]graph.ID, error) {
 	return circle, nil
 }
 
-// unlink removes a scope from those that it was in.
 func (r *updating) unlink(circle []graph.ID) error {
-	key, err := r.old.scopeKey(circle[0], "")
-	if err != nil {
-		return err
-	}
-	parents, err := r.old.parents(circle)
+	key, parents, err := r.old.within(parent{id: circle[0]})
 	for _, p := range parents {
 		r.edit(p, edit{key: key})
 	}
@@ -218,7 +206,7 @@ func (r *updating) enter(id graph.ID) ([]graph.ID, error) {
 		return nil, err
 	}
 	if circle != nil {
-		if err := r.look(circle[0], ""); err != nil {
+		if err := r.look(parent{id: circle[0]}); err != nil {
 			return nil, err
 		}
 	}
@@ -243,37 +231,23 @@ func (r *updating) enter(id graph.ID) ([]graph.ID, error) {
 }
 
 // look has a scope be looked at, and those that it is in.
-func (r *updating) look(id graph.ID, name string) error {
-	type ask struct {
-		id   graph.ID
-		name string
-	}
-	for todo := []ask{{id, name}}; len(todo) > 0; {
+func (r *updating) look(scope parent) error {
+	for todo := []parent{scope}; len(todo) > 0; {
 		s := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		if s.id.IsZero() || r.live[s.id] != nil {
 			continue
 		}
-		info := &scopeInfo{parents: []parent{{}}}
 		if s.name != "" {
 			r.names[s.id] = s.name
-		} else {
-			circle, err := r.new.circle(s.id)
-			if err != nil {
-				return err
-			}
-			if info.parents, err = r.new.parents(circle); err != nil {
-				return err
-			}
 		}
+		info := new(scopeInfo)
 		var err error
-		if info.key, err = r.new.scopeKey(s.id, s.name); err != nil {
+		if info.key, info.parents, err = r.new.within(s); err != nil {
 			return err
 		}
 		r.live[s.id] = info
-		for _, p := range info.parents {
-			todo = append(todo, ask{p.id, p.name})
-		}
+		todo = append(todo, info.parents...)
 	}
 	return nil
 }
@@ -284,7 +258,7 @@ func (r *updating) digest() (Tree, error) {
 		if id.IsZero() || r.names[id] == "" && r.gone(id) {
 			continue
 		}
-		if err := r.look(id, r.names[id]); err != nil {
+		if err := r.look(parent{id: id, name: r.names[id]}); err != nil {
 			return Tree{}, err
 		}
 	}
@@ -364,7 +338,6 @@ func (r *updating) drop(id graph.ID) error {
 	return err
 }
 
-// gone reports whether a former scope is no longer one.
 func (r *updating) gone(id graph.ID) bool { return r.dead[id] && r.live[id] == nil }
 
 // made is a digest and its link, nil and undefined for none.
@@ -400,7 +373,6 @@ func (r *updating) scope(id graph.ID, links map[graph.ID]ipld.CID) error {
 	return nil
 }
 
-// trie edits the trie of a scope.
 func (r *updating) trie(id graph.ID, old ipld.CID) (made, error) {
 	t := &trie{ctx: r.ctx, from: r.Blocks}
 	var n *node
@@ -418,7 +390,7 @@ func (r *updating) trie(id graph.ID, old ipld.CID) (made, error) {
 	}
 	s := &sealer{
 		ctx: r.ctx, blocks: r.Blocks, facts: r.New, recipe: r.recipe, refuse: r.Refuse, work: &r.work,
-		weights: r.Weights, scope: id, name: r.names[id],
+		scope: id, name: r.names[id],
 	}
 	d, c, err := s.seal(n)
 	r.is = append(r.is, s.sealed...)

@@ -74,7 +74,7 @@ func (t Tree) Find(ctx context.Context, from store.Getter, scope graph.ID, label
 // the fact.
 func (t Tree) Above(ctx context.Context, from store.Getter, r Reader, id graph.ID) ([]*Digest, error) {
 	v := newView(ctx, r)
-	f, err := r.Fact(ctx, id)
+	f, _, homes, err := v.place(ctx, id)
 	if err != nil || f == nil || f.Hidden {
 		return nil, err
 	}
@@ -82,56 +82,22 @@ func (t Tree) Above(ctx context.Context, from store.Getter, r Reader, id graph.I
 	if err != nil {
 		return nil, err
 	}
-	key, of := makeKey(sem, id), []graph.ID{id}
-	scope, err := v.isScope(id)
-	if err != nil {
-		return nil, err
-	}
-	home := parent{}
-	if scope {
-		if of, err = v.circle(id); err != nil {
-			return nil, err
-		}
-		home.id = of[0]
-	} else if home, err = v.home(of); err != nil {
-		return nil, err
-	}
 	var out []*Digest
-	for {
-		list, err := t.way(ctx, from, home.id, key)
+	for key := makeKey(sem, id); ; {
+		list, err := t.way(ctx, from, homes[0].id, key)
 		if err != nil {
 			return nil, err
 		}
 		slices.Reverse(list)
-		if out = append(out, list...); home.id.IsZero() {
+		if out = append(out, list...); homes[0].id.IsZero() {
 			return out, nil
 		}
-		if key, err = v.scopeKey(home.id, home.name); err != nil {
-			return nil, err
-		}
-		if home.name != "" {
-			home = parent{}
-			continue
-		}
-		if of, err = v.circle(home.id); err != nil {
-			return nil, err
-		}
-		if home, err = v.home(of); err != nil {
+		if key, homes, err = v.within(homes[0]); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// home is the scope that counts some nodes.
-func (v *view) home(nodes []graph.ID) (parent, error) {
-	list, err := v.parents(nodes)
-	if err != nil {
-		return parent{}, err
-	}
-	return list[0], nil
-}
-
-// way returns the digests of a trie that lead to a key, the topmost first.
 func (t Tree) way(ctx context.Context, from store.Getter, scope graph.ID, key Key) (out []*Digest, err error) {
 	d, _, err := t.Top(ctx, from, scope)
 	for err == nil && d != nil {
@@ -189,7 +155,6 @@ type FactChange struct {
 	Scope    graph.ID // its home now, or else its last one
 }
 
-// homed is a fact in a leaf of its home.
 type homed struct {
 	source Source
 	scope  graph.ID

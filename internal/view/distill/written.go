@@ -190,18 +190,9 @@ func Holds(ctx context.Context, r Reader, id, scope graph.ID, label string) (boo
 				continue
 			}
 			seen[p.id] = true
-			up := way{to: []parent{{}}}
-			if up.key, err = v.scopeKey(p.id, p.name); err != nil {
+			var up way
+			if up.key, up.to, err = v.within(p); err != nil {
 				return false, err
-			}
-			if p.name == "" {
-				circle, err := v.circle(p.id)
-				if err != nil {
-					return false, err
-				}
-				if up.to, err = v.parents(circle); err != nil {
-					return false, err
-				}
 			}
 			todo = append(todo, up)
 		}
