@@ -153,7 +153,6 @@ func MeanVector(model string, vectors ...[]int8) (retrieve.QueryVector, error) {
 	return retrieve.QueryVector{Model: model, Values: vectors[0]}, nil
 }
 
-// addDirection adds a vector of length 1 to a sum.
 func addDirection(sum []float64, values []int8) {
 	square := uint64(0) // at most 127² · 2^16
 	for _, x := range values {
@@ -201,7 +200,6 @@ func ExcludeSeen(r retrieve.Request, records iter.Seq2[Shown, error]) (retrieve.
 	return r, nil
 }
 
-// sortedSeen returns a sorted copy without duplicates, nil for none.
 func sortedSeen(ids []graph.ID) []graph.ID {
 	if len(ids) == 0 {
 		return nil
@@ -242,7 +240,6 @@ func ParseRequestJSON(v ipld.Value, base retrieve.Request) (Query, error) {
 	return q, nil
 }
 
-// setMember sets what a member of the line says.
 func (q *Query) setMember(name string, v ipld.Value) error {
 	if name != "qid" {
 		return q.Request.SetMember(name, v)

@@ -203,11 +203,7 @@ func (r *renderer) body(n *graph.Node, o RenderOptions) {
 		if said != "" && (p.Key == "speaker" || p.Key == "turn") {
 			continue
 		}
-		switch p.Value.Kind() {
-		case ipld.String, ipld.Int, ipld.Float, ipld.Bool:
-			r.b = append(r.b, "  "...)
-			r.prop(p.Key, p.Value)
-		}
+		r.prop("  ", p.Key, p.Value)
 	}
 	if slices.Contains(o.Show, retrieve.ShowTimes) {
 		r.indentedTimes(n)

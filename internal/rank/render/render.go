@@ -49,7 +49,7 @@ func Render(n *graph.Node, m *graph.Mark, o RenderOptions) string {
 		r.line("key", text.EscapeLine(n.Key))
 	}
 	for _, p := range n.Props {
-		r.prop(p.Key, p.Value)
+		r.prop("", p.Key, p.Value)
 	}
 	if slices.Contains(o.Show, retrieve.ShowContent) {
 		r.text("content", o.Content)
@@ -125,12 +125,13 @@ func openEnd(t graph.OptTime) string {
 }
 
 // prop writes a property that is a string, number or boolean.
-func (r *renderer) prop(name string, v ipld.Value) {
+func (r *renderer) prop(indent, name string, v ipld.Value) {
 	switch v.Kind() {
 	case ipld.String, ipld.Int, ipld.Float, ipld.Bool:
 	default:
 		return
 	}
+	r.b = append(r.b, indent...)
 	if likeLine(name) {
 		r.b = append(r.b, "props."...)
 	}

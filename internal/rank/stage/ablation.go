@@ -16,7 +16,6 @@ func Lanes(r retrieve.Request) []retrieve.Lane {
 	return slices.DeleteFunc(r.Weighable(), func(l retrieve.Lane) bool { return l == retrieve.LaneTime && !named(r) })
 }
 
-// named reports whether the text names a time.
 func named(r retrieve.Request) bool {
 	r.Weights = nil
 	r = r.Resolve()

@@ -45,13 +45,11 @@ func foldBroad(s string) string {
 	return " " + strings.Join(words, " ") + " "
 }
 
-// asksBroadly reports whether a text asks for much.
 func asksBroadly(s string) bool {
 	line := foldBroad(s)
 	return slices.ContainsFunc(broad, func(p string) bool { return strings.Contains(line, p) })
 }
 
-// subject returns a text without the phrases of a broad question.
 func subject(s string) string {
 	line := foldBroad(s)
 	for _, p := range broad {
@@ -63,7 +61,6 @@ func subject(s string) string {
 // maxBroad is how much of a text says how broadly it asks, in scalars.
 const maxBroad = 4096
 
-// rankedDigest is a digest that may be in the answer.
 type rankedDigest struct {
 	*source.Digest
 	known int64        // how much of the question its text accounts for

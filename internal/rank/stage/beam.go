@@ -21,7 +21,6 @@ type beamNode struct {
 	hops  int
 }
 
-// way returns how a node was reached.
 func (b *beamNode) way() *retrieve.Reach {
 	r := &retrieve.Reach{Seed: b.seed, Hops: b.hops, Path: make([]retrieve.Step, b.hops)}
 	for ; b.from != nil; b = b.from {
@@ -135,7 +134,7 @@ func (b *beam) arrivals(ctx context.Context, layer []*beamNode) ([]*arrival, err
 			if bound == 0 || a != nil && a.bound >= bound {
 				continue
 			}
-			if hidden, err := b.hiddenEdge(ctx, l.Link); err != nil {
+			if hidden, err := b.r.filter.HiddenEdge(ctx, l.Link); err != nil {
 				return nil, err
 			} else if hidden {
 				continue
@@ -159,11 +158,4 @@ func (b *beam) arrivals(ctx context.Context, layer []*beamNode) ([]*arrival, err
 func (b *beam) bound(u *beamNode, l source.Link) int64 {
 	weight := min(b.r.edgeWeight(l), fixed.One)
 	return (u.value * b.plan.keeps(l.Type) >> fixed.FracBits) * weight >> fixed.FracBits
-}
-
-func (b *beam) hiddenEdge(ctx context.Context, l source.Link) (bool, error) {
-	if l.Unmarked {
-		return false, nil
-	}
-	return b.r.filter.Hidden(ctx, graph.OnEdge, l.Edge)
 }

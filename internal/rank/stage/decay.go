@@ -3,6 +3,7 @@ package stage
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
@@ -94,14 +95,9 @@ func (e pathEnd) way() *retrieve.Reach {
 
 // sortedSpreads returns a layer with what received the most first.
 func sortedSpreads(layer map[graph.ID]*spread) []*spread {
-	list := make([]*spread, 0, len(layer))
-	for _, l := range layer {
-		list = append(list, l)
-	}
-	slices.SortFunc(list, func(a, b *spread) int {
+	return slices.SortedFunc(maps.Values(layer), func(a, b *spread) int {
 		return cmp.Or(cmp.Compare(b.sum, a.sum), a.id.Compare(b.id))
 	})
-	return list
 }
 
 // along returns a sender of paths, which raises what nodes receive in a round.
@@ -128,7 +124,6 @@ func (s *spreader) along(next map[graph.ID]*spread) sender {
 	}
 }
 
-// hop is one step of a path, and from where.
 type hop struct {
 	from *spread
 	by   retrieve.Step
@@ -146,5 +141,4 @@ func (l *spread) take(h *hop, part func(int64) int64) {
 	}
 }
 
-// passOn returns what a step keeps of n.
 func (s *spreader) passOn(n int64) int64 { return n * s.keep >> fixed.FracBits }

@@ -43,7 +43,6 @@ type unit struct {
 	joint bool // whether the joint has anything but hyphens
 }
 
-// entityFinder collects the entities of a text.
 type entityFinder struct {
 	a     *text.Analyzer
 	text  string
@@ -109,7 +108,6 @@ func (f *entityFinder) add(words []text.Surface, capitals bool, kind string) {
 	f.found = append(f.found, e)
 }
 
-// units returns the units of the text in order.
 func (f *entityFinder) units() []unit {
 	var units []unit
 	f.a.EachSurface(f.text, func(w text.Surface) bool {
@@ -197,7 +195,6 @@ func (f *entityFinder) name(run []unit, first bool) {
 	}
 }
 
-// telling reports whether a unit has anything but stop words.
 func (f *entityFinder) telling(u unit) bool {
 	return slices.ContainsFunc(u.words, func(w text.Surface) bool {
 		_, ok := f.a.WordTerm(w.Token)

@@ -42,52 +42,45 @@ func (f *finder) exactHits(ctx context.Context) ([]*candidate, error) {
 		}
 		return err
 	}
-	if err := f.eachExact(ctx, q, add); err != nil {
-		return nil, err
+	if digits, ok := idDigits(q); ok {
+		id, unique, err := f.g.IDPrefix(ctx, digits)
+		if err != nil {
+			return nil, fmt.Errorf("look up id %s: %w", digits, err)
+		}
+		if unique {
+			if err := add(id, tierWhole); err != nil {
+				return nil, err
+			}
+		}
+	}
+	tier := tierWhole
+	for _, key := range append([]string{q}, quotedSpans(f.req.Text)...) {
+		has, err := f.hasKey(ctx, key)
+		if err == nil && has {
+			err = add(graph.NodeID(key), tier)
+		}
+		if err != nil {
+			return nil, err
+		}
+		tier = tierQuoted
 	}
 	return hits, nil
 }
 
-// eachExact calls add for each node that the text names, tier 2 first.
-func (f *finder) eachExact(ctx context.Context, q string, add func(id graph.ID, tier int) error) error {
-	if digits, ok := idDigits(q); ok {
-		id, unique, err := f.g.IDPrefix(ctx, digits)
-		if err != nil {
-			return fmt.Errorf("look up id %s: %w", digits, err)
-		}
-		if unique {
-			if err := add(id, tierWhole); err != nil {
-				return err
-			}
-		}
-	}
-	if err := f.addKey(ctx, q, tierWhole, add); err != nil {
-		return err
-	}
-	for _, span := range quotedSpans(f.req.Text) {
-		if err := f.addKey(ctx, span, tierQuoted, add); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// addKey calls add for the node with a key, if there is one.
-func (f *finder) addKey(ctx context.Context, key string, tier int, add func(id graph.ID, tier int) error) error {
+// hasKey reports whether there is a node with a key.
+func (f *finder) hasKey(ctx context.Context, key string) (bool, error) {
 	if key == "" || len(key) > graph.MaxKey {
-		return nil
+		return false, nil
 	}
 	id := graph.NodeID(key)
 	n, _, err := f.g.Node(ctx, id)
 	switch {
 	case errors.Is(err, source.ErrNoNode):
-		return nil
+		return false, nil
 	case err != nil:
-		return fmt.Errorf("read node %s: %w", id, err)
-	case n.Key != key:
-		return nil
+		return false, fmt.Errorf("read node %s: %w", id, err)
 	}
-	return add(id, tier)
+	return n.Key == key, nil
 }
 
 // idDigits returns the digits of s, if s may be a prefix of an id: at least minPrefix lower-case hex digits, with or

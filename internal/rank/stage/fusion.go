@@ -10,7 +10,6 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// byRanks reports whether only ranks count.
 func byRanks(f retrieve.Fusion) bool { return f == retrieve.RRF || f == retrieve.WeightedRRF }
 
 // Constants of rank fusion in ranking version 1: clause 9.6.
@@ -54,13 +53,13 @@ func (p *pool) gather(exact []*candidate) {
 	for at, l := range p.lists {
 		p.found = slices.Grow(p.found, len(l.hits))
 		// There may be a thousand; ten become items.
-		places := p.room.lanes.take(len(l.hits))[:len(l.hits)]
+		places := p.room.lanes.list(len(l.hits))[:len(l.hits)]
 		l.nodes = make([]*candidate, len(l.hits))
 		for i, h := range l.hits {
 			places[i] = retrieve.LaneHit{Lane: l.lane, Rank: i + 1, Score: h.Score}
 			c := byID[h.ID]
 			if c == nil {
-				c = p.room.candidates.take()
+				c = p.room.candidates.one()
 				c.id, c.lanes = h.ID, places[i:i+1:i+1]
 				p.found = append(p.found, c)
 				if at+1 < len(p.lists) { // a later list may have it too
@@ -184,5 +183,4 @@ const (
 	vectorWeight = fixed.One / 2
 )
 
-// weight returns the weight of a lane.
 func (r *request) weight(lane retrieve.Lane) int64 { return laneWeight(r.req, lane) }

@@ -137,7 +137,6 @@ func (w *wording) credit(out, row []int64, known int64) {
 	}
 }
 
-// guess notes the terms that the text misspells.
 func (w *wording) guess() {
 	for _, r := range w.query.Readings {
 		if text.SameWord(r.Term, r.As) {
@@ -206,9 +205,7 @@ func languageOf(s string) *rarity.Language {
 // maxTold is how many words of a text are read to recognise its language.
 const maxTold = 256
 
-// Constants of what counts as relevant in ranking version 1: clause 26.6. Of questions of LoCoMo and HotpotQA, which
-// all have answers, 2% and 0% fall below; of questions to a conversation about another one, with the names put right, a
-// third. maxCovering is how many of the first nodes of a list tell how much of a wording one of them accounts for.
+// maxCovering is how many of the first nodes of a list tell how much of a wording one of them accounts for.
 const maxCovering = retrieve.DefaultLimit
 
 // covering returns for each of some nodes the share of the weight of a text's terms that it has, by kindred
@@ -234,7 +231,6 @@ func (r *request) covering(ctx context.Context, q source.TextQuery, ids []graph.
 	return out, nil
 }
 
-// cover fills in the shares of some nodes.
 func (r *request) cover(ctx context.Context, w *wording, ids []graph.ID) error {
 	if len(ids) == 0 {
 		return nil

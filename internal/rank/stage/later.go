@@ -52,7 +52,6 @@ func (e *examiner) laterFirst(ctx context.Context, list []held) error {
 	return nil
 }
 
-// pairs compares candidates two at a time.
 type pairs struct {
 	r        *pool
 	a        *text.Analyzer

@@ -92,11 +92,11 @@ func (l *contributor) give(_ context.Context, u *spread, v *facts, by retrieve.S
 		if v.bound == 0 {
 			l.reached = append(l.reached, v)
 		}
-		t = l.room.inflows.take()
+		t = l.room.inflows.one()
 		v.inflow[l.hop-1] = t
 		l.round = append(l.round, v)
 	}
-	g := l.room.contributions.take()
+	g := l.room.contributions.one()
 	*g = contribution{from: u, by: by, weight: weight}
 	if t.last == nil {
 		t.first = g
@@ -119,8 +119,8 @@ func (l *contributor) settle(ctx context.Context, v *facts, hop int) error {
 		return nil
 	}
 	width := len(t.first.from.gains)
-	got := l.room.spreads.take()
-	*got = spread{id: v.id, hops: hop, gains: l.room.gains.take(width)[:width]}
+	got := l.room.spreads.one()
+	*got = spread{id: v.id, hops: hop, gains: l.room.gains.list(width)[:width]}
 	for g := t.first; g != nil; g = g.next {
 		damping := int64(fixed.One)
 		if g.weight != mentioning {
@@ -157,7 +157,6 @@ func sumOf(list []int64) (sum int64) {
 	return sum
 }
 
-// greatest keeps the greatest of some numbers.
 type greatest struct {
 	most int
 	list []int64 // descending
@@ -305,7 +304,7 @@ func (l *contributor) joining(ctx context.Context, others []offer) ([]*candidate
 				return nil, err
 			}
 		}
-		c := l.room.candidates.take()
+		c := l.room.candidates.one()
 		c.id = v.id
 		if l.receive(c, v, nil); c.reached() && most.among(c.gain) {
 			most.add(c.gain)
@@ -339,7 +338,6 @@ func (l *contributor) receive(c *candidate, v *facts, own []int64) {
 	}
 }
 
-// way returns how a node was reached.
 func (l *spread) way() *retrieve.Reach {
 	r := &retrieve.Reach{Hops: l.hops, Path: make([]retrieve.Step, l.hops)}
 	for ; l.from != nil; l = l.from {

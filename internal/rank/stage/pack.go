@@ -88,7 +88,6 @@ func (p *packer) countPlaces() error {
 	return nil
 }
 
-// bodyOf returns a rendered chunk without its head.
 func bodyOf(rendered string) string {
 	_, body, _ := strings.Cut(rendered, "\n")
 	return body
@@ -119,12 +118,10 @@ func newPacker(p *pool, a *retrieve.Answer) *packer {
 	return &packer{pool: p, answer: a, bodies: map[string]int{}, places: map[int]int{}}
 }
 
-// full reports whether the answer has as many items as it may have.
 func (p *packer) full() bool {
 	return *p.req.Limit > 0 && len(p.answer.Items) == *p.req.Limit
 }
 
-// take packs or drops one candidate.
 func (p *packer) take(ctx context.Context, c *candidate) error {
 	n, cid, err := p.g.Node(ctx, c.id)
 	if err != nil {
@@ -189,7 +186,6 @@ func (p *packer) take(ctx context.Context, c *candidate) error {
 	return nil
 }
 
-// fits reports whether so many tokens are left of the budget.
 func (p *packer) fits(tokens int) bool {
 	return p.answer.TokensBudget == 0 || tokens <= p.answer.TokensBudget-p.answer.TokensUsed
 }
@@ -234,7 +230,6 @@ func (p *packer) repeated(
 	return slices.IndexFunc(p.said, its.repeats), its, nil
 }
 
-// arrange puts the items into the order that the request asks for.
 func (p *packer) arrange() {
 	if p.req.Order != retrieve.ByTime {
 		return
@@ -256,7 +251,6 @@ type shown struct {
 	cut      bool // whether trimming changed a text
 }
 
-// form is how a node is rendered.
 type form int
 
 const (
@@ -265,7 +259,6 @@ const (
 	formLine          // since another one replaced it
 )
 
-// render returns the text of one node.
 func (p *packer) render(ctx context.Context, n *graph.Node, mark *graph.Mark, as form) (shown, error) {
 	if as == formLine && p.req.Format == retrieve.FormatBrief {
 		text, err := render.Replaced(ctx, p.g, n, mark)
@@ -306,7 +299,6 @@ func (p *packer) render(ctx context.Context, n *graph.Node, mark *graph.Mark, as
 	return out, nil
 }
 
-// adjacency collects the shown edges of a node.
 func (r *request) adjacency(ctx context.Context, id graph.ID) (a render.Adjacency, err error) {
 	if r.req.Adjacency == 0 {
 		return a, nil

@@ -40,7 +40,6 @@ type account struct {
 	source bool
 }
 
-// way is a link that is followed.
 type way struct {
 	retrieve.Step
 	weight int64 // in units of 2^-16
@@ -183,7 +182,6 @@ func (w *walker) enough(ctx context.Context, u *account) (bool, error) {
 	return u.waiting/w.least >= int64(u.entries), nil
 }
 
-// follow reads the links of a node.
 func (w *walker) follow(ctx context.Context, u *account) error {
 	w.looked += max(1, u.entries)
 	u.read = true

@@ -24,7 +24,6 @@ const (
 	passageGap      = "<...>"
 )
 
-// trimmer finds the best passages of texts for one request.
 type trimmer struct {
 	analyser *text.Analyzer
 	weights  map[string]int64
@@ -78,7 +77,6 @@ type trimmed struct {
 	cut     bool // whether a text is another one now
 }
 
-// texts trims the texts of a node.
 func (t *trimmer) texts(ctx context.Context, g source.Graph, n *graph.Node) (out trimmed, err error) {
 	summary, err := t.trim(n.Summary)
 	if err != nil {

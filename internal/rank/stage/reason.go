@@ -257,7 +257,6 @@ func (e *examiner) flaws(
 	return e.contested(ctx, v, best)
 }
 
-// there reports whether a node is there and passes the filters.
 func (r *request) there(ctx context.Context, id graph.ID) (bool, error) {
 	_, _, err := r.g.Node(ctx, id)
 	switch {
@@ -456,7 +455,6 @@ func onlyAsks(texts []string) bool {
 	return asked
 }
 
-// endsAsking reports whether a text ends with a question mark.
 func endsAsking(s string) bool {
 	s = strings.TrimRight(s, " \t\r\n\"'”’»」』)）]")
 	return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") || strings.HasSuffix(s, "؟")
@@ -487,7 +485,6 @@ func (e *examiner) contested(ctx context.Context, v *judged, best held) (string,
 	return "", nil
 }
 
-// featuresOf reads the features of a node.
 func (r *request) featuresOf(ctx context.Context, id graph.ID) (*features, error) {
 	n, _, err := r.g.Node(ctx, id)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/mnem-project/mnem/graph"
@@ -90,7 +91,6 @@ func (r *recaller) recall(ctx context.Context) error {
 	return nil
 }
 
-// recalled holds the signals of a candidate.
 type recalled struct {
 	retrieve.Signals
 	at *beamNode // nil if the beam search did not reach it
@@ -139,11 +139,7 @@ func (r *recaller) recallAlong(ctx context.Context, plan *intentPlan) ([]*candid
 		return nil, err
 	}
 	r.recalled.Visited = b.visited
-	var nodes []*beamNode
-	for _, n := range b.reached {
-		nodes = append(nodes, n)
-	}
-	slices.SortFunc(nodes, func(a, b *beamNode) int {
+	nodes := slices.SortedFunc(maps.Values(b.reached), func(a, b *beamNode) int {
 		return cmp.Or(cmp.Compare(b.value, a.value), a.id.Compare(b.id))
 	})
 	var reached []*candidate
@@ -302,16 +298,11 @@ func (r *request) causesAmong(ctx context.Context, list []*candidate) (map[*cand
 			if effect == nil || effect == c || slices.Contains(causes[effect], c) {
 				continue
 			}
-			if !l.Unmarked {
-				hidden, err := r.filter.Hidden(ctx, graph.OnEdge, l.Edge)
-				if err != nil {
-					return nil, err
-				}
-				if hidden {
-					continue
-				}
+			if hidden, err := r.filter.HiddenEdge(ctx, l); err != nil {
+				return nil, err
+			} else if !hidden {
+				causes[effect] = append(causes[effect], c)
 			}
-			causes[effect] = append(causes[effect], c)
 		}
 	}
 	return causes, nil
@@ -331,7 +322,6 @@ func ReadIntent(text string) retrieve.Intent {
 	return retrieve.IntentGeneral
 }
 
-// settleIntent reads the intent of a request that leaves it to its text.
 func settleIntent(r *retrieve.Request) {
 	if r.Intent == retrieve.IntentAuto {
 		r.Intent = ReadIntent(r.Text)
@@ -386,13 +376,11 @@ var intentPlans = []intentPlan{
 	{retrieve.IntentGeneral, 10, 4, 500, structural, retrieve.Signals{Keyword: 16_384, Entity: 16_384, Similarity: 16_384, Graph: 16_384}},
 }
 
-// plan returns the plan of a settled intent.
 func plan(i retrieve.Intent) *intentPlan {
 	at := slices.IndexFunc(intentPlans, func(p intentPlan) bool { return p.intent == i })
 	return &intentPlans[at]
 }
 
-// keeps returns the share that a step along an edge of a type keeps.
 func (p *intentPlan) keeps(typ string) int64 {
 	switch kind := edgeKinds[typ]; {
 	case kind == structural:

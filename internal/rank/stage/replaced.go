@@ -20,7 +20,6 @@ const (
 	maxBehind   = 3  // replaced memories that follow one item
 )
 
-// replaced is a superseded memory.
 type replaced struct {
 	mark  *graph.Mark
 	by    graph.ID // the current memory, at the end of the chain
@@ -188,7 +187,6 @@ func (p *packer) inTime(ctx context.Context, list []*candidate) ([]*candidate, e
 	return out, nil
 }
 
-// chain returns the current memory of a candidate.
 func (c *candidate) chain() graph.ID {
 	if c.replaced != nil {
 		return c.replaced.by
@@ -196,7 +194,6 @@ func (c *candidate) chain() graph.ID {
 	return c.id
 }
 
-// asksPast reports whether a request asks how things were.
 func asksPast(req *retrieve.Request) bool {
 	return slices.ContainsFunc(append([]string{req.Text}, req.Rewrites...), intent.Past)
 }

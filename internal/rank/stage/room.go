@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/mnem-project/mnem/graph"
@@ -11,22 +12,22 @@ import (
 // room is the memory that a retrieval works in. Its end leaves it to the next one: expansion looks at
 // thousands of nodes and hands out a hundred of them, and to clear memory is cheaper than to collect it.
 type room struct {
-	facts         slab[facts]
-	contributions slab[contribution]
-	inflows       slab[inflow]
-	spreads       slab[spread]
+	facts         arena[facts]
+	contributions arena[contribution]
+	inflows       arena[inflow]
+	spreads       arena[spread]
 	nodes         map[graph.ID]*facts
 	links         map[graph.ID][]edge
-	edges         stretches[edge] // entries of links
-	bucket        []source.Link   // of one bucket
-	taken         bool            // whether nodes and links are in use
+	edges         arena[edge]   // entries of links
+	bucket        []source.Link // of one bucket
+	taken         bool          // whether nodes and links are in use
 
 	round, reached []*facts // of a contributor
 	others         []offer
-	gains          stretches[int64] // of spreads
+	gains          arena[int64] // of spreads
 
-	candidates slab[candidate]
-	lanes      stretches[retrieve.LaneHit] // of candidates
+	candidates arena[candidate]
+	lanes      arena[retrieve.LaneHit] // of candidates
 }
 
 var rooms = sync.Pool{New: func() any {
@@ -35,13 +36,10 @@ var rooms = sync.Pool{New: func() any {
 
 // most that a room keeps for the next retrieval.
 const (
-	slabSize = 128
-	maxSlabs = 64
-	maxRoom  = maxSlabs * slabSize // entries of a map
-	edgeRoom = 1024                // entries of a chunk; a chunk with more belongs to a single node with that many
-
-	maxStretches = 8 // chunks
-	maxBucketed  = 2 * maxFanOut
+	chunkSize   = 256 // entries of a chunk; one with more belongs to a single list
+	maxChunks   = 32
+	maxRoom     = maxChunks * chunkSize // entries of a map
+	maxBucketed = 2 * maxFanOut
 )
 
 // leave clears the room, which must not be in use any longer.
@@ -75,61 +73,36 @@ func emptied[T any](list []T, most int) []T {
 	return list[:0]
 }
 
-// slab makes values that live as long as the request, many in one allocation.
-type slab[T any] struct {
+// arena makes values and lists that live as long as the request, many in one allocation.
+type arena[T any] struct {
 	chunks [][]T
-	at     int // the chunk that values are taken from
+	at     int // the chunk that they are taken from
 	used   int // of it
 }
 
-func (s *slab[T]) take() *T {
-	if s.used == slabSize {
-		s.at, s.used = s.at+1, 0
+// list returns room for a list of n.
+func (a *arena[T]) list(n int) []T {
+	for a.at < len(a.chunks) && a.used+n > len(a.chunks[a.at]) {
+		a.at, a.used = a.at+1, 0
 	}
-	if s.at == len(s.chunks) {
-		s.chunks = append(s.chunks, make([]T, slabSize))
+	if a.at == len(a.chunks) {
+		a.chunks = append(a.chunks, make([]T, max(n, chunkSize)))
 	}
-	s.used++
-	return &s.chunks[s.at][s.used-1]
+	from := a.used
+	a.used += n
+	return a.chunks[a.at][from:from:a.used]
 }
 
-// clear takes all values back.
-func (s *slab[T]) clear() {
-	for i := range min(s.at+1, len(s.chunks)) {
-		clear(s.chunks[i])
-	}
-	if len(s.chunks) > maxSlabs {
-		clear(s.chunks[maxSlabs:])
-		s.chunks = s.chunks[:maxSlabs]
-	}
-	s.at, s.used = 0, 0
-}
+// one returns a zero value.
+func (a *arena[T]) one() *T { return &a.list(1)[:1][0] }
 
-// stretches makes lists that live as long as the request, many in one allocation.
-type stretches[T any] struct {
-	chunks [][]T
-	at     int // the chunk that lists are taken from
-	used   int // of it
-}
-
-// take returns room for a list of n.
-func (s *stretches[T]) take(n int) []T {
-	for s.at < len(s.chunks) && s.used+n > len(s.chunks[s.at]) {
-		s.at, s.used = s.at+1, 0
+// clear takes everything back.
+func (a *arena[T]) clear() {
+	if len(a.chunks) > maxChunks {
+		a.chunks = slices.Delete(a.chunks, maxChunks, len(a.chunks))
 	}
-	if s.at == len(s.chunks) {
-		s.chunks = append(s.chunks, make([]T, max(n, edgeRoom)))
+	for i := range min(a.at+1, len(a.chunks)) {
+		clear(a.chunks[i])
 	}
-	from := s.used
-	s.used += n
-	return s.chunks[s.at][from:from:s.used]
-}
-
-// clear takes all lists back.
-func (s *stretches[T]) clear() {
-	s.chunks = s.chunks[:min(len(s.chunks), maxStretches)]
-	for i := range min(s.at+1, len(s.chunks)) {
-		clear(s.chunks[i])
-	}
-	s.at, s.used = 0, 0
+	a.at, a.used = 0, 0
 }

@@ -67,7 +67,6 @@ type candidate struct {
 	later    graph.ID        // an older one that says nearly the same, which it was moved before
 }
 
-// reached reports whether expansion reached a candidate.
 func (c *candidate) reached() bool { return c.reach != nil || c.inflow != nil }
 
 // way returns how expansion reached a candidate, nil if it did not. Ways of the few that become items are worked out.
@@ -116,9 +115,7 @@ type pool struct {
 // ranked returns the hits in the order of clause 9.4, whatever order an index gave them in.
 func ranked(hits []source.Hit) []source.Hit {
 	hits = slices.Clone(hits)
-	slices.SortFunc(hits, func(a, b source.Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), a.ID.Compare(b.ID))
-	})
+	slices.SortFunc(hits, source.Hit.Compare)
 	return hits[:min(len(hits), laneDepth)]
 }
 
@@ -259,12 +256,6 @@ func checkResolved(r *retrieve.Request) error {
 	return nil
 }
 
-// names lists what may be named.
-func names(c retrieve.Counters) string {
-	return strings.Join(append([]string{retrieve.Estimate}, slices.Sorted(maps.Keys(c))...), ", ")
-}
-
-// find returns the counter of a name, nil for Estimate.
 func find(c retrieve.Counters, name string) (retrieve.Counter, error) {
 	if name == retrieve.Estimate {
 		return nil, nil
@@ -272,8 +263,9 @@ func find(c retrieve.Counters, name string) (retrieve.Counter, error) {
 	if counter := c[name]; counter != nil {
 		return counter, nil
 	}
+	known := append([]string{retrieve.Estimate}, slices.Sorted(maps.Keys(c))...)
 	return nil, &tokenizerError{source.Reject("tokenizer", "no token counter %s here, known: %s",
-		source.Quoted(name), names(c))}
+		source.Quoted(name), strings.Join(known, ", "))}
 }
 
 // tokenizerError is a *RequestError that wraps ErrTokenizer too.
@@ -281,7 +273,6 @@ type tokenizerError struct{ error }
 
 func (e *tokenizerError) Unwrap() []error { return []error{e.error, retrieve.ErrTokenizer} }
 
-// tokens counts by the counter that the request names.
 func (r *request) tokens(s string) (int, error) {
 	if r.counter == nil {
 		return text.EstimateTokens(s), nil
@@ -296,6 +287,4 @@ func (r *request) tokens(s string) (int, error) {
 
 // trimBlank cuts the white space that clause 8.4 names: a fixed set, whatever Unicode adds.
 func trimBlank(s string) string { return strings.Trim(s, " \t\r\n") }
-
-// isBlank reports whether a text is only white space.
-func isBlank(s string) bool { return trimBlank(s) == "" }
+func isBlank(s string) bool     { return trimBlank(s) == "" }

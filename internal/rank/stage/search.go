@@ -56,7 +56,6 @@ type laneList struct {
 	trust   int64              // in a dense lane: how reliable its cosines are
 }
 
-// worded reports whether a list belongs to a wording of the question.
 func (l *laneList) worded() bool {
 	return l.lane == retrieve.LaneText || strings.HasPrefix(string(l.lane), string(retrieve.LaneText)+":")
 }
@@ -64,12 +63,10 @@ func (l *laneList) worded() bool {
 // blank reports whether a request asks for nothing but the newest nodes.
 func (r *request) blank() bool { return asksNothing(r.req) }
 
-// asksNothing reports whether a request has neither text nor vectors.
 func asksNothing(r retrieve.Request) bool {
 	return isBlank(r.Text) && len(r.Vectors) == 0 && len(r.Sparse) == 0
 }
 
-// expands reports whether the request is expanded.
 func (r *request) expands() bool { return *r.req.Expand > 0 && !r.blank() && !r.dated.alone }
 
 // finder is the first stage: it searches the lanes and fuses what they find.
@@ -192,7 +189,6 @@ func (f *finder) searchVectors(ctx context.Context, add func(*laneList, error) e
 	return nil
 }
 
-// searchSparse asks for the list of one model.
 func (f *finder) searchSparse(ctx context.Context, q retrieve.SparseVector) ([]source.Hit, error) {
 	x, ok := f.x.(source.SparseVectors)
 	if !ok {
@@ -225,19 +221,14 @@ func (r *request) query(text string) source.TextQuery {
 	return source.TextQuery{Text: text, Readings: r.readings}
 }
 
-// respelled returns a warning of each word that is read as another.
 func (r *request) respelled() []retrieve.Warning {
 	var out []retrieve.Warning
 	for _, w := range r.readings {
-		out = append(out, retrieve.Warning{Code: retrieve.Respelled, Params: []ipld.Entry{
-			{Key: paramTerm, Value: ipld.StringValue(w.As)},
-			{Key: paramWord, Value: ipld.StringValue(w.Word)},
-		}})
+		out = append(out, warning(retrieve.Respelled, word("term", w.As), word("word", w.Word)))
 	}
 	return out
 }
 
-// dense asks for the list of one model.
 func (f *finder) dense(ctx context.Context, q retrieve.QueryVector) (*laneList, error) {
 	l := &laneList{lane: retrieve.LaneDense(q.Model), trust: f.trust(q.Model)}
 	x, ok := f.x.(source.Vectors)
@@ -278,20 +269,18 @@ func (f *finder) denseWarnings(q retrieve.QueryVector, res source.DenseResult) {
 		f.noVectors = append(f.noVectors, noVectors(retrieve.NoVectors, q.Model, res.Models))
 	}
 	if res.Other > 0 {
-		model := ipld.Entry{Key: paramModel, Value: ipld.StringValue(q.Model)}
-		n := ipld.Entry{Key: paramVectors, Value: ipld.IntValue(int64(res.Other))}
-		f.otherDims = append(f.otherDims, retrieve.Warning{Code: retrieve.Dimension, Params: []ipld.Entry{model, n}})
+		w := warning(retrieve.Dimension, word("model", q.Model), number("vectors", res.Other))
+		f.otherDims = append(f.otherDims, w)
 	}
 }
 
 // noVectors returns the warning that there are no vectors of a model, with the models that have some.
 func noVectors(code retrieve.Code, model string, models []string) retrieve.Warning {
-	w := retrieve.Warning{Code: code, Params: []ipld.Entry{{Key: paramModel, Value: ipld.StringValue(model)}}}
+	params := []ipld.Entry{word("model", model)}
 	if len(models) > 0 {
-		names := source.TextList(models[:min(len(models), source.MaxModelsNamed)])
-		w.Params = append(w.Params, ipld.Entry{Key: paramModels, Value: names})
+		params = append(params, words("models", models[:min(len(models), source.MaxModelsNamed)]))
 	}
-	return w
+	return warning(code, params...)
 }
 
 // countStale counts an item that a dense or sparse lane found by the vector of an outdated text.

@@ -19,7 +19,6 @@ const (
 	duplicateAt = 58_982 // 0.9 in Q16
 )
 
-// features are the inputs of similarity for a node.
 type features struct {
 	node  *graph.Node
 	state graph.State // of its mark, "" for none

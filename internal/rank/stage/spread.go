@@ -115,10 +115,7 @@ func (s *spreader) terms(ctx context.Context, list []*candidate, only []int) (ma
 	if s.text == nil {
 		return map[graph.ID][]int64{}, nil
 	}
-	ids := make([]graph.ID, len(list))
-	for i, c := range list {
-		ids[i] = c.id
-	}
+	ids := idsOf(list)
 	scores, err := s.r.x.TermScores(ctx, s.r.query(s.r.req.Text), ids, only)
 	if err != nil {
 		return nil, fmt.Errorf("split the scores of the text lane: %w", err)
@@ -183,12 +180,8 @@ func (s *spreader) named(ctx context.Context, sources []*candidate, all map[grap
 	out := make([]int64, len(sources))
 	named := make([][]int, len(sources))
 	if s.text != nil { // titles count by what their terms give
-		ids := make([]graph.ID, len(sources))
-		for i, c := range sources {
-			ids[i] = c.id
-		}
 		var err error
-		if named, err = s.r.x.TitlesNamed(ctx, s.r.query(s.r.req.Text), ids); err != nil {
+		if named, err = s.r.x.TitlesNamed(ctx, s.r.query(s.r.req.Text), idsOf(sources)); err != nil {
 			return nil, fmt.Errorf("look for titles in the text: %w", err)
 		}
 	}
@@ -248,7 +241,6 @@ func (s *spreader) round(ctx context.Context, layer []*spread, hop int, send sen
 	return nil
 }
 
-// edge is an entry of a bucket, and its bucket.
 type edge struct {
 	source.Link
 	out bool
@@ -276,7 +268,7 @@ func (s *spreader) edges(ctx context.Context, id graph.ID) ([]edge, error) {
 			out = len(bucket)
 		}
 	}
-	all := s.room.edges.take(len(bucket))
+	all := s.room.edges.list(len(bucket))
 	for i, l := range bucket {
 		all = append(all, edge{l, i < out})
 	}
@@ -293,7 +285,6 @@ func directions(d retrieve.Direction) []retrieve.Direction {
 	return []retrieve.Direction{d}
 }
 
-// alongEdge lets u send along an edge, if it is followed.
 func (s *spreader) alongEdge(ctx context.Context, u *spread, l edge, send sender) error {
 	v := s.node(l.Other)
 	if ok, err := s.followed(ctx, u.id, v, l.Link); err != nil || !ok {
@@ -308,10 +299,10 @@ func (s *spreader) followed(ctx context.Context, from graph.ID, v *facts, l sour
 	if v.id == from {
 		return false, nil
 	}
-	if ok, err := s.passing(ctx, v); err != nil || !ok || l.Unmarked {
-		return ok, err
+	if ok, err := s.passing(ctx, v); err != nil || !ok {
+		return false, err
 	}
-	hidden, err := s.r.filter.Hidden(ctx, graph.OnEdge, l.Edge)
+	hidden, err := s.r.filter.HiddenEdge(ctx, l)
 	return !hidden, err
 }
 
@@ -325,11 +316,10 @@ type facts struct {
 	bound         int64 // of its inflow in all rounds
 }
 
-// node returns the facts about a node.
 func (s *spreader) node(id graph.ID) *facts {
 	v := s.nodes[id]
 	if v == nil {
-		v = s.room.facts.take()
+		v = s.room.facts.one()
 		v.id = id
 		s.nodes[id] = v
 	}
@@ -340,7 +330,6 @@ func (s *spreader) passes(ctx context.Context, id graph.ID) (bool, error) {
 	return s.passing(ctx, s.node(id))
 }
 
-// passing reports whether a node passes the filters.
 func (s *spreader) passing(ctx context.Context, v *facts) (bool, error) {
 	if !v.asked {
 		ok, err := s.r.filter.Passes(ctx, v.id)
@@ -390,7 +379,6 @@ func (s *spreader) mentions(ctx context.Context, u *spread, send sender) error {
 	return nil
 }
 
-// mentioned returns the mentions that are followed from a node.
 func (s *spreader) mentioned(ctx context.Context, id graph.ID) ([]retrieve.Step, error) {
 	if len(s.r.req.ExpandTypes) > 0 {
 		return nil, nil
@@ -469,14 +457,14 @@ func (e *expander) expand(ctx context.Context) error {
 func (e *expander) expansionWarnings() []retrieve.Warning {
 	var out []retrieve.Warning
 	if e.silent > 0 {
-		out = append(out, warning(retrieve.ExpansionTruncated, paramSources, e.silent))
+		out = append(out, warning(retrieve.ExpansionTruncated, number("sources", e.silent)))
 	}
 	if e.cut > 0 {
-		out = append(out, warning(retrieve.LinksCut, paramNodes, e.cut))
+		out = append(out, warning(retrieve.LinksCut, number("nodes", e.cut)))
 	}
 	asked := e.req.Expansion != retrieve.Lend || len(e.req.ExpandTypes) > 0
 	if asked && *e.req.Expand > 0 && !e.linked && len(e.found) > 0 {
-		out = append(out, retrieve.Warning{Code: retrieve.NothingLinked})
+		out = append(out, warning(retrieve.NothingLinked))
 	}
 	return out
 }

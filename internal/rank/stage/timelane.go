@@ -96,7 +96,6 @@ func readDates(req *retrieve.Request) dated {
 	return d
 }
 
-// othersRun reports whether a lane other than LaneTime runs.
 func othersRun(r retrieve.Request) bool {
 	return slices.ContainsFunc(r.Weighable(), func(l retrieve.Lane) bool {
 		return l != retrieve.LaneTime && laneWeight(r, l) > 0
@@ -162,11 +161,7 @@ func (p *pool) favour(ctx context.Context) error {
 		return nil
 	}
 	weight := weightOfTime(p.req, timeWeight)
-	ids := make([]graph.ID, len(p.found))
-	for i, c := range p.found {
-		ids[i] = c.id
-	}
-	times, ok, err := p.x.Times(ctx, ids)
+	times, ok, err := p.x.Times(ctx, idsOf(p.found))
 	if err != nil {
 		return fmt.Errorf("look up the times of candidates: %w", err)
 	}
@@ -211,14 +206,13 @@ func (f *finder) timeList(ctx context.Context) ([]source.Hit, error) {
 	return hits, err
 }
 
-// timeWarnings returns the warnings about dates.
 func (r *request) timeWarnings() []retrieve.Warning {
 	var out []retrieve.Warning
 	if r.dated.Unread > 0 {
-		out = append(out, warning(retrieve.NoNow, paramDates, r.dated.Unread))
+		out = append(out, warning(retrieve.NoNow, number("dates", r.dated.Unread)))
 	}
 	if r.dated.alone && !r.dated.hit {
-		out = append(out, retrieve.Warning{Code: retrieve.NoneThen})
+		out = append(out, warning(retrieve.NoneThen))
 	}
 	return out
 }

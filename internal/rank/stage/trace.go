@@ -78,7 +78,6 @@ func (t *Trace) begin() {
 	}
 }
 
-// stage notes that a stage ended.
 func (t *Trace) stage(s Stage) {
 	if t == nil || t.Clock == nil {
 		return

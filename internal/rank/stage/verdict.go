@@ -85,7 +85,6 @@ func (e *examiner) judge(ctx context.Context) (*judged, error) {
 	return v, e.judgeBehind(ctx, v)
 }
 
-// judged is a verdict with the candidates that it depends on.
 type judged struct {
 	verdict retrieve.Verdict
 	list    []held // in order; empty if nothing was found
@@ -94,7 +93,6 @@ type judged struct {
 	covered int64
 }
 
-// strongest is the greatest strength of a candidate.
 func (v *judged) strongest() (best int64) {
 	for _, h := range v.list {
 		best = max(best, h.strength())
@@ -102,7 +100,6 @@ func (v *judged) strongest() (best int64) {
 	return best
 }
 
-// verdictOf judges some candidates.
 func (e *examiner) verdictOf(ctx context.Context, list []*candidate) (*judged, error) {
 	out := &judged{verdict: retrieve.Unknown}
 	if len(list) == 0 {

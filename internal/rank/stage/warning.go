@@ -12,24 +12,18 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Names of parameters of warnings.
-const (
-	paramSmallest = "smallest"
-	paramNodes    = "nodes"
-	paramSources  = "sources"
-	paramFrom     = "from"
-	paramModel    = "model"
-	paramModels   = "models"
-	paramVectors  = "vectors"
-	paramWay      = "way"
-	paramRewrites = "rewrites"
-	paramDates    = "dates"
-	paramWord     = "word"
-	paramTerm     = "term"
-)
+// warning returns a warning with parameters, in canonical order.
+func warning(code retrieve.Code, params ...ipld.Entry) retrieve.Warning {
+	return retrieve.Warning{Code: code, Params: params}
+}
 
-func warning(code retrieve.Code, param string, n int) retrieve.Warning {
-	return retrieve.Warning{Code: code, Params: []ipld.Entry{{Key: param, Value: ipld.IntValue(int64(n))}}}
+func number(name string, n int) ipld.Entry {
+	return ipld.Entry{Key: name, Value: ipld.IntValue(int64(n))}
+}
+func word(name, s string) ipld.Entry { return ipld.Entry{Key: name, Value: ipld.StringValue(s)} }
+
+func words(name string, list []string) ipld.Entry {
+	return ipld.Entry{Key: name, Value: source.TextList(list)}
 }
 
 // warnings returns what the answer must say of itself, in the order of the table.
@@ -37,49 +31,43 @@ func (r *run) warnings(ctx context.Context, a *retrieve.Answer) ([]retrieve.Warn
 	var out []retrieve.Warning
 	f := r.find
 	if f.asked && f.text.Terms == 0 && f.exact == 0 {
-		out = append(out, retrieve.Warning{Code: retrieve.NoTerms})
+		out = append(out, warning(retrieve.NoTerms))
 	}
 	textBlocked := f.asked && f.text.Known > 0 && len(f.text.Hits) == 0
 	if f.exact == 0 && (textBlocked || len(r.lists) == 0 && f.blocked) {
-		out = append(out, retrieve.Warning{Code: retrieve.NothingPasses})
+		out = append(out, warning(retrieve.NothingPasses))
 	}
 	if len(a.Items) == 0 && a.Dropped > 0 {
 		smallest := a.DroppedItems[0].Tokens
 		for _, d := range a.DroppedItems {
 			smallest = min(smallest, d.Tokens)
 		}
-		out = append(out, warning(retrieve.BudgetTooSmall, paramSmallest, smallest))
+		out = append(out, warning(retrieve.BudgetTooSmall, number("smallest", smallest)))
 	}
 	out = append(out, r.expand.expansionWarnings()...)
 	if r.filter.Erased > 0 {
-		out = append(out, warning(retrieve.Redacted, paramNodes, r.filter.Erased))
+		out = append(out, warning(retrieve.Redacted, number("nodes", r.filter.Erased)))
 	}
 	if r.req.UnseenFrom > 0 {
-		out = append(out, warning(retrieve.UnseenCut, paramFrom, int(r.req.UnseenFrom)))
+		out = append(out, warning(retrieve.UnseenCut, number("from", int(r.req.UnseenFrom))))
 	}
 	out = append(append(out, f.noVectors...), f.otherDims...)
 	if r.pack.stale > 0 {
-		out = append(out, warning(retrieve.StaleVectors, paramNodes, r.pack.stale))
+		out = append(out, warning(retrieve.StaleVectors, number("nodes", r.pack.stale)))
 	}
 	out = append(out, r.respelled()...)
 	if len(r.req.EdgeWeights) > 0 && !r.expands() {
-		out = append(out, retrieve.Warning{Code: retrieve.EdgeWeightsUnused})
+		out = append(out, warning(retrieve.EdgeWeightsUnused))
 	}
 	if r.req.Community && r.grouped == 0 {
-		out = append(out, retrieve.Warning{Code: retrieve.NoCommunity})
+		out = append(out, warning(retrieve.NoCommunity))
 	}
 	if r.unranked {
-		by := ipld.Entry{Key: paramModel, Value: ipld.StringValue(r.req.Rerank)}
-		out = append(out, retrieve.Warning{Code: retrieve.NotReranked, Params: []ipld.Entry{by}})
+		out = append(out, warning(retrieve.NotReranked, word("model", r.req.Rerank)))
 	}
 	idle, err := r.pack.idleWarnings(ctx)
 	return slices.Concat(out, f.rewriteWarnings(), r.timeWarnings(), idle, f.noSparse), err
 }
-
-const (
-	paramTypes      = "types"
-	paramParameters = "parameters"
-)
 
 // idle notes what of a request had anything to do.
 type idle struct {
@@ -87,7 +75,6 @@ type idle struct {
 	key, content    bool
 }
 
-// shows notes what an item shows.
 func (d *idle) shows(n *graph.Node, s shown) {
 	d.links = d.links || s.links
 	d.passages = d.passages || s.passages
@@ -102,14 +89,11 @@ func (p *packer) idleWarnings(ctx context.Context) ([]retrieve.Warning, error) {
 	if err != nil {
 		return nil, err
 	}
-	add := func(code retrieve.Code, param string, names []string) {
-		if len(names) > 0 {
-			out = append(out, retrieve.Warning{Code: code, Params: []ipld.Entry{{Key: param, Value: source.TextList(names)}}})
-		}
+	if len(missing) > 0 {
+		out = append(out, warning(retrieve.NoType, words("types", missing)))
 	}
-	add(retrieve.NoType, paramTypes, missing)
-	if len(p.answer.Items) > 0 {
-		add(retrieve.NoEffect, paramParameters, p.idleParams())
+	if idle := p.idleParams(); len(p.answer.Items) > 0 && len(idle) > 0 {
+		out = append(out, warning(retrieve.NoEffect, words("parameters", idle)))
 	}
 	return out, nil
 }
@@ -166,7 +150,6 @@ func (p *packer) missingTypes(ctx context.Context) ([]string, error) {
 	return left, nil
 }
 
-// without removes a name from a list in place.
 func without(list []string, name string) []string {
 	return slices.DeleteFunc(list, func(s string) bool { return s == name })
 }
@@ -179,15 +162,13 @@ func checkRewritten(r *retrieve.Request) error {
 	return nil
 }
 
-// rewriteWarnings returns the warnings about rewriting.
 func (f *finder) rewriteWarnings() []retrieve.Warning {
 	var out []retrieve.Warning
 	if f.req.Rewrite != "" && len(f.req.Rewrites) == 0 {
-		way := ipld.Entry{Key: paramWay, Value: ipld.StringValue(f.req.Rewrite)}
-		out = append(out, retrieve.Warning{Code: retrieve.NotRewritten, Params: []ipld.Entry{way}})
+		out = append(out, warning(retrieve.NotRewritten, word("way", f.req.Rewrite)))
 	}
 	if f.vain > 0 {
-		out = append(out, warning(retrieve.RewritesInVain, paramRewrites, f.vain))
+		out = append(out, warning(retrieve.RewritesInVain, number("rewrites", f.vain)))
 	}
 	return out
 }
