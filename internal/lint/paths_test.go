@@ -32,8 +32,8 @@ var mayOpen = map[string]string{
 	"internal/door/serve/upload.go":        "files of its own, under random names",
 	"internal/agent/capture/spool.go":      "its own directory, to sync it",
 	"internal/agent/capture/told.go":       "opened with regular.NoWait",
-	"internal/door/line/stdin.go":          "descriptors, opened with regular.NoWait",
-	"internal/door/line/export.go":         "an output, opened with regular.NoWait",
+	"internal/door/line/input.go":          "descriptors, opened with regular.NoWait",
+	"internal/door/line/out.go":            "an output, opened with regular.NoWait",
 	"internal/door/serving/view.go":        "a new file of its own",
 	"internal/door/cli/demo.go":            "new files, in a directory that is empty",
 }

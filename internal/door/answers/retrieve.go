@@ -1,14 +1,20 @@
 package answers
 
 import (
+	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/asking"
+	"github.com/mnem-project/mnem/internal/verb/upkeep"
+	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -266,4 +272,251 @@ func printVerdict(c *show.Console, a *asking.Answer) {
 		end = "\n\n"
 	}
 	c.Put("%s: %s%s%s", c.Paint(verdictStyles[a.Verdict], string(a.Verdict)), show.Line(a.Because), nearest, end)
+}
+
+// ProfileRow is a profile in a list, with what it sets; nil for one that was asked for by its name and for a change,
+// which are printed at once.
+func ProfileRow(c *show.Console, answer any) []show.Cell {
+	switch a := answer.(type) {
+	case *asking.ProfilesChanged:
+		_ = profilesChanged(c, a)
+	case *asking.Profile:
+		if !a.Alone {
+			return profileRow(a)
+		}
+		_ = profile(c, a)
+	}
+	return nil
+}
+
+func profileRow(p *asking.Profile) []show.Cell {
+	mark, from, text := " ", "own", ""
+	if p.Default {
+		mark = "*"
+	}
+	if p.Builtin {
+		from = "built in"
+	}
+	for _, row := range profileRows(p) {
+		text += " " + row[0].Text + "=" + row[1].Text
+	}
+	return []show.Cell{{Text: mark + " " + p.Name, Style: show.Bold}, {Text: from, Style: show.Dim}, {Text: strings.TrimPrefix(text, " "), Style: ""}}
+}
+
+// profileRows returns a profile's flags and their values.
+func profileRows(p *asking.Profile) (rows [][]show.Cell) {
+	for _, typ := range p.Types {
+		rows = append(rows, []show.Cell{{Text: "type", Style: ""}, {Text: show.Line(typ), Style: ""}})
+	}
+	for _, e := range p.Params {
+		rows = append(rows, []show.Cell{{Text: show.Line(retrieve.FlagName(e.Key)), Style: ""}, {Text: ParamText(e), Style: ""}})
+	}
+	return rows
+}
+
+func profile(c *show.Console, p *asking.Profile) error {
+	title := "the repository's own"
+	if p.Builtin {
+		title = "built in: " + p.About
+	}
+	if p.Default {
+		title += "; the default"
+	}
+	c.Put("%s  %s\n", c.Paint(show.Bold, show.Line(p.Name)), title)
+	rows := profileRows(p)
+	for _, row := range rows {
+		row[0].Text = "  " + row[0].Text
+	}
+	c.PutTable(rows)
+	if p.Misfit != "" {
+		return c.Printf("%s\n", show.Line("does not count: "+p.Misfit))
+	}
+	return nil
+}
+
+func profilesChanged(c *show.Console, p *asking.ProfilesChanged) error {
+	if p.NoChange {
+		return c.Printf("nothing to commit\n")
+	}
+	c.Put("[%s %s]\n", c.Paint(show.Cyan, show.Line(p.Branch)),
+		c.Commit(p.Commit))
+	return printProfilesDiff(c, p.Profiles)
+}
+
+// ParamText is the value of a parameter as the flag of its name takes it.
+func ParamText(e ipld.Entry) string {
+	v, _ := retrieve.Share(e.Key, e.Value)
+	return plainText(v)
+}
+
+func plainText(v ipld.Value) string {
+	switch v.Kind() {
+	case ipld.String:
+		return show.Line(v.Text())
+	case ipld.Float:
+		return fmt.Sprint(v.Float())
+	case ipld.List:
+		parts := make([]string, len(v.List()))
+		for i, item := range v.List() {
+			parts[i] = plainText(item)
+		}
+		return strings.Join(parts, ",")
+	case ipld.Map:
+		parts := make([]string, len(v.Entries()))
+		for i, e := range v.Entries() {
+			parts[i] = show.Line(e.Key) + "=" + plainText(e.Value)
+		}
+		return strings.Join(parts, ",")
+	}
+	return show.Line(string(ipld.AppendJSON(nil, v)))
+}
+
+// printProfilesDiff prints what differs between retrieval profiles, nil for nothing.
+func printProfilesDiff(c *show.Console, d *rank.ProfilesDiff) error {
+	if d == nil {
+		return nil
+	}
+	if d.Default != nil {
+		if err := printItemDiff(c, state.Changed, "profiles", []state.FieldDiff{*d.Default}, false); err != nil {
+			return err
+		}
+	}
+	if len(d.Fields) > 0 {
+		if err := printItemDiff(c, state.Changed, "profiles", d.Fields, false); err != nil {
+			return err
+		}
+	}
+	for _, p := range d.Profiles {
+		if err := printItemDiff(c, p.Kind, "profile "+show.Line(p.Name), shareFields(p.Fields), false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shareFields turns units of 2^-16 into the numbers that flags have.
+func shareFields(fields []state.FieldDiff) []state.FieldDiff {
+	show := func(name string, v *ipld.Value) *ipld.Value {
+		if v == nil {
+			return nil
+		}
+		shown, _ := retrieve.Share(name, *v)
+		return &shown
+	}
+	out := make([]state.FieldDiff, len(fields))
+	for i, f := range fields {
+		out[i] = state.FieldDiff{Field: f.Field, Old: show(f.Field, f.Old), New: show(f.Field, f.New)}
+	}
+	return out
+}
+
+// Session prints the state of a session after a verb changed it.
+func Session(c *show.Console, s *asking.Session) error {
+	text := "session " + show.Line(s.Known)
+	switch {
+	case s.Ended:
+		text += " has ended"
+	case s.Follow:
+		text += " follows HEAD"
+	default:
+		text += " is at " + show.ShortCID(s.Commit)
+	}
+	return c.Printf("%s\n", text)
+}
+
+func SessionRow(c *show.Console, s *asking.Session) []show.Cell {
+	where := "follows HEAD"
+	if !s.Follow {
+		where = show.ShortCID(s.Commit)
+	}
+	state := "open"
+	if s.Ended {
+		state = "ended"
+	}
+	if s.Name != s.Known {
+		state += ", next to " + show.Line(s.Name)
+	}
+	return []show.Cell{
+		{Text: show.Line(s.Known), Style: show.Bold}, {Text: where, Style: show.Yellow}, {Text: state, Style: ""}, {Text: s.Time.String(), Style: show.Dim},
+		{Text: show.Line(show.JoinText(s.Agent, s.Task)), Style: ""},
+	}
+}
+
+func SessionRecord(c *show.Console, v *asking.SessionRecord) error {
+	parts := []string{c.Paint(show.Dim, v.Time.String()), v.Event}
+	if v.Commit.Defined() {
+		parts = append(parts, c.Commit(v.Commit))
+	}
+	if v.Receipt.Defined() {
+		parts = append(parts, show.Plural(*v.Items, "item"), show.Plural(*v.Tokens, "token"),
+			strconv.Quote(show.Brief(*v.Query, show.SummaryWidth)))
+		if *v.Title != "" {
+			parts = append(parts, c.Paint(show.Dim, *v.Title))
+		}
+	}
+	return c.Printf("%s\n", strings.Join(parts, "  "))
+}
+
+// Last prints what an agent was given at one time.
+func Last(c *show.Console, g *asking.GivenContext) error {
+	parts := []string{c.Paint(show.Dim, g.Time.String())}
+	if g.Event != "" {
+		parts = append(parts, show.Line(string(g.Host))+" "+show.Line(string(g.Event)))
+	}
+	parts = append(parts, c.Paint(show.Bold, show.Line(g.Session)))
+	if g.Commit.Defined() {
+		parts = append(parts, "commit "+c.Commit(g.Commit))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", strings.Join(parts, "  "))
+	if g.Query != nil && *g.Query != "" {
+		fmt.Fprintf(&b, "asked: %s\n", strconv.Quote(show.Brief(*g.Query, show.SummaryWidth)))
+	}
+	switch {
+	case g.Why != "":
+		fmt.Fprintf(&b, "nothing was given: %s\n", show.Line(string(g.Why)))
+	case len(g.Items) == 0:
+		b.WriteString("nothing was known\n")
+	case g.Exact:
+		fmt.Fprintf(&b, "%s, %s\n", show.Plural(len(g.Items), "item"), show.Plural(g.Tokens, "token"))
+	default:
+		fmt.Fprintf(&b, "%s were found, and some of them given\n", show.Plural(len(g.Items), "item"))
+	}
+	for _, it := range g.Items {
+		name := cmp.Or(string(it.Key), it.ID.String())
+		fmt.Fprintf(&b, "  %s  %s\n", c.Paint(show.Bold, show.Line(name)), show.Plural(it.Tokens, "token"))
+		if it.Rendered == nil {
+			b.WriteString("    hidden, erased or changed in form since\n")
+			continue
+		}
+		for text := range strings.Lines(strings.TrimRight(*it.Rendered, "\n")) {
+			fmt.Fprintf(&b, "    %s\n", show.Line(strings.TrimRight(text, "\n")))
+		}
+	}
+	if g.Receipt.Defined() {
+		fmt.Fprintf(&b, "receipt %s\n", g.Receipt)
+	}
+	return c.Printf("%s", b.String())
+}
+
+func Replay(c *show.Console, r *upkeep.Replayed) error {
+	if len(r.Redacted) > 0 {
+		err := c.Printf("%s: receipt %d needs what was purged since\n",
+			c.Paint(show.Yellow, "redacted"), r.Receipts)
+		for _, e := range r.Redacted {
+			err = cmp.Or(err, c.Printf("  %s: %s\n", e.CID, show.Line(e.About)))
+		}
+		return err
+	}
+	d := r.FirstDifference
+	if d == nil {
+		return c.Printf("%s: %s\n", c.Paint(show.Green, "identical"), show.Plural(r.Receipts, "receipt"))
+	}
+	where := ""
+	if d.Item != nil {
+		where = "item " + strconv.Itoa(*d.Item+1) + ", "
+	}
+	return c.Printf("%s: receipt %d (%s), %s%s\n  recorded: %s\n  now:      %s\n",
+		c.Paint(show.Red, "different"), d.Number+1, d.Receipt, where, show.Line(d.Field), show.Line(d.Old),
+		show.Line(d.New))
 }

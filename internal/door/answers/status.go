@@ -1,9 +1,16 @@
+// Package answers writes the answers of verbs as text for people: a function for each answer. It is given an answer and
+// decides nothing of it; reads no repository, flag or file; and is not asked if an answer is printed as JSON.
 package answers
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/gitfollow"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/internal/verb/reading"
 )
@@ -101,4 +108,165 @@ func changeLetter(kind state.ChangeKind) (letter, style string) {
 		return "D", show.Red
 	}
 	return "M", show.Yellow
+}
+
+// BranchRow is a branch in a list, nil for one that was made or removed, which is reported at once.
+func BranchRow(c *show.Console, answer any) []show.Cell {
+	switch a := answer.(type) {
+	case *branching.Branch:
+		if a.Made {
+			_ = c.Printf("branch %s is at %s\n", c.Paint(show.Cyan, show.Line(a.Name)),
+				c.Commit(a.Commit))
+			return nil
+		}
+		mark, style := " ", ""
+		if a.Current {
+			mark, style = "*", show.Green
+		}
+		return []show.Cell{{Text: mark + " " + show.Line(a.Name), Style: style}, {Text: show.ShortCID(a.Commit), Style: show.Yellow},
+			{Text: againstText(a.Remotes) + show.Brief(a.Title, show.SummaryWidth), Style: ""}}
+	case *branching.Gone:
+		_ = c.Printf("branch %s, which was at %s, is removed\n", show.Line(a.Removed),
+			c.Commit(a.Commit))
+	}
+	return nil
+}
+
+// againstText says how a branch differs from those of the same name in remotes, before its title.
+func againstText(list []branching.BranchThere) string {
+	var all strings.Builder
+	for _, there := range list {
+		var how []string
+		if there.Ahead > 0 {
+			how = append(how, "ahead "+strconv.Itoa(there.Ahead))
+		}
+		if there.Behind > 0 {
+			how = append(how, "behind "+strconv.Itoa(there.Behind))
+		}
+		if len(how) == 0 {
+			how = append(how, "the same")
+		}
+		all.WriteString("[" + show.Line(there.Remote) + ": " + strings.Join(how, ", ") + "] ")
+	}
+	return all.String()
+}
+
+// firstLine returns the first line of a message.
+func firstLine(message string) string {
+	first, _, _ := strings.Cut(message, "\n")
+	return first
+}
+
+func TagRow(c *show.Console, answer any) []show.Cell {
+	switch a := answer.(type) {
+	case *branching.Tag:
+		if a.Made {
+			_ = c.Printf("tag %s is at %s\n", c.Paint(show.Bold, show.Line(a.Name)),
+				c.Commit(a.Commit))
+			return nil
+		}
+		return []show.Cell{{Text: show.Line(a.Name), Style: show.Bold}, {Text: show.ShortCID(a.Commit), Style: show.Yellow},
+			{Text: show.Brief(a.Title, show.SummaryWidth), Style: ""}}
+	case *branching.Gone:
+		_ = c.Printf("tag %s, which was at %s, is removed\n", show.Line(a.Removed),
+			c.Commit(a.Commit))
+	}
+	return nil
+}
+
+func Switch(c *show.Console, h *branching.Head) error {
+	where := c.Commit(h.Commit)
+	if h.Branch == "" {
+		return c.Printf("HEAD is at %s and on no branch\n", where)
+	}
+	if !h.Commit.Defined() {
+		where = "no commit yet"
+	}
+	err := c.Printf("on branch %s, %s\n", c.Paint(show.Cyan, show.Line(string(h.Branch))), where)
+	if err == nil && h.Staged != "" {
+		c.Remark("note: what is staged stays for branch %s", show.Line(h.Staged))
+	}
+	return err
+}
+
+func Reset(c *show.Console, s *branching.Staged) error {
+	if !s.Staged {
+		return c.Printf("nothing staged in %s\n", show.Line(s.Stage))
+	}
+	return c.Printf("forgot what was staged in %s: %s\n", show.Line(s.Stage), c.Changes(s.Nodes, s.Edges))
+}
+
+// Followed prints the git branch that is followed, and whether it can be written.
+func Followed(c *show.Console, f *branching.Followed) error {
+	git, doing := c.Paint(show.Cyan, show.Line(string(f.Git))), ""
+	if f.Doing != "" {
+		doing = ", in the middle of a " + string(f.Doing)
+	}
+	if f.Git == "" {
+		git = "no branch"
+	}
+	c.Put("following git: %s in %s%s\n", git, show.Line(f.Work), doing)
+	if f.Branch != "" && f.Branch != f.Git {
+		c.Put("its branch of the memory is %s\n", c.Paint(show.Cyan, show.Line(string(f.Branch))))
+	}
+	if !f.Exists && f.From != "" && f.Branch != "" {
+		c.Put("until its first write it has the memory of %s\n", c.Paint(show.Cyan, show.Line(string(f.From))))
+	}
+	if f.Why != "" {
+		return c.Printf("read-only: %s; name a branch with --branch to write\n", show.Line(string(f.Why)))
+	}
+	return nil
+}
+
+func GitSync(c *show.Console, s *gitfollow.Synced) error {
+	if len(s.Merged) == 0 {
+		return c.Printf("[%s] nothing to merge\n", c.Paint(show.Cyan, show.Line(s.Branch)))
+	}
+	for _, m := range s.Merged {
+		PrintConflicts(c, m.Conflicts)
+		verb := "merged"
+		if s.DryRun {
+			verb = "would merge"
+		}
+		c.Put("[%s] %s the memory of %s (%s)\n", c.Paint(show.Cyan, show.Line(s.Branch)), verb,
+			c.Paint(show.Cyan, show.Line(m.Branch)), m.By)
+	}
+	return nil
+}
+
+func GitPrune(c *show.Console, p *gitfollow.Pruned) error {
+	for _, b := range p.Removed {
+		c.Put("removed %s, which was at %s\n", c.Paint(show.Cyan, show.Line(b.Removed)),
+			c.Commit(b.Commit))
+	}
+	for _, k := range p.Kept {
+		c.Put("kept: %s; merge it with 'mnem git sync %s', or give --force\n", show.Line(k.Why),
+			show.Line(k.Git))
+	}
+	if len(p.Removed)+len(p.Kept) == 0 {
+		return c.Printf("nothing to remove\n")
+	}
+	return nil
+}
+
+func GitHook(c *show.Console, out *gitfollow.Hook) error {
+	switch {
+	case !out.Installed && out.Changed:
+		return c.Printf("removed the hook of git\n")
+	case !out.Installed:
+		return c.Printf("there is no hook of mnem\n")
+	}
+	more := ""
+	if out.Chained {
+		more = ", and the hook that was there before it"
+	}
+	return c.Printf("git runs 'mnem git sync' after each merge%s: %s\n", more, show.Line(out.Path))
+}
+
+// shortGit is how a commit of git is shown, "-" for none.
+func shortGit(id *verb.Text) string {
+	if *id == "" {
+		return "-"
+	}
+	return string((*id)[:min(len(*id), 12)])
 }

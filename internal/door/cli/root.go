@@ -1,9 +1,25 @@
+// Package cli is the command line of mnem: it assembles the commands of the packages below it and runs one.
 package cli
 
 import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
 	"github.com/spf13/cobra"
 
+	"github.com/mnem-project/mnem/internal/door/access"
 	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/reach"
+	"github.com/mnem-project/mnem/internal/door/serving"
+	"github.com/mnem-project/mnem/internal/door/setup"
+	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/door/trade"
+	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
@@ -43,4 +59,162 @@ func root(c *line.Line, args ...string) *cobra.Command {
 	checkHelp(c, root)
 	root.Version = upkeep.VersionsHere().Version
 	return root
+}
+
+// Run runs one command line and returns its exit code.
+func Run(ctx context.Context, a *line.App, args []string) int {
+	if isHook(args) {
+		return quietHook(ctx, a, args)
+	}
+	return runCommand(ctx, a, args)
+}
+
+func runCommand(ctx context.Context, a *line.App, args []string) int {
+	return a.Run(ctx, args, func(c *line.Line) *cobra.Command { return root(c, args...) })
+}
+
+// Main runs the command line of a process and returns its exit code. A command that does not end
+// soon after the context has is left behind: the process must end. Servers end the requests under way
+// first.
+func Main(ctx context.Context, a *line.App, args []string) int {
+	app := *a
+	app.Serving = new(atomic.Bool)
+	ended := make(chan int, 1)
+	go func() { ended <- Run(ctx, &app, args) }()
+	select {
+	case code := <-ended:
+		return code
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(line.InterruptGrace)
+	defer timer.Stop()
+	select {
+	case code := <-ended:
+		return code
+	case <-timer.C:
+	}
+	if app.Serving.Load() {
+		return <-ended
+	}
+	left := &line.Line{App: &app, Console: show.Console{Out: line.Buffered(io.Discard), InJSON: line.WantsJSON(args)}}
+	return left.Report(ctx, ctx.Err())
+}
+
+// locals are the commands that are no verbs.
+func locals() []*line.Bound {
+	return slices.Concat(
+		[]*line.Bound{demoCommand(), reach.HoldCommand(), secretsCommand(), access.PolicyCommand(), setup.InitCommand(), serving.MCPCommand(), serving.ServeCommand(), serving.ViewCommand()},
+		setup.ConfigCommands(), trade.GitCommands(), setup.IntegrateCommands(), access.KeyCommands(),
+		trade.RemoteCommands(), access.TokenCommands(), trade.TradeCommands(),
+	)
+}
+
+// wanted returns the commands that a command line needs: making all of them and their flags takes
+// longer than running some. The line begins with the name of one, after flags of every command. If it does
+// not, wanted returns all: help, completion and errors list them.
+func wanted(all, args []string) []string {
+	if reach.Completing(args) && len(args) > 2 {
+		args = args[1:] // what is completed stands after the command
+	}
+	side := &cobra.Command{}
+	(&line.Line{}).RootFlags(side)
+	flags := side.PersistentFlags()
+	flags.SetInterspersed(false)
+	if flags.Parse(args) == nil {
+		args = flags.Args()
+	}
+	if len(args) > 0 {
+		if i := slices.Index(all, args[0]); i >= 0 {
+			return all[i : i+1]
+		}
+	}
+	return all
+}
+
+// commands are the names of the commands of the root.
+func commands(declared []*line.Bound) []string {
+	names := []string{"completion", hookName}
+	for _, v := range declared {
+		if name, _, _ := strings.Cut(v.Spec.Command, " "); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// commandOf makes the command of a name. Most are declared.
+func commandOf(c *line.Line, name string) *cobra.Command {
+	switch name {
+	case "completion":
+		return reach.CompletionCommand(c)
+	case hookName:
+		return hookCommand(c)
+	}
+	cmd := declared(c, name)
+	switch name {
+	case "config":
+		cmd.Long = setup.ConfigHelp()
+	}
+	return cmd
+}
+
+// declared makes a command that is declared, with those below it: their names begin with its own.
+func declared(c *line.Line, name string) *cobra.Command {
+	var cmd *cobra.Command
+	all := all(c)
+	i := slices.IndexFunc(all, func(v *line.Bound) bool { return v.Spec.Command == name })
+	if i >= 0 {
+		cmd = reach.Verb(c, all[i])
+	} else {
+		cmd = c.Parent(familyOf(name))
+	}
+	families := map[string]*cobra.Command{name: cmd}
+	for _, v := range all {
+		if !strings.HasPrefix(v.Spec.Command, name+" ") {
+			continue
+		}
+		family := v.Spec.Command[:strings.LastIndexByte(v.Spec.Command, ' ')]
+		if families[family] == nil {
+			families[family] = c.Parent(familyOf(family))
+			cmd.AddCommand(families[family])
+		}
+		families[family].AddCommand(reach.Verb(c, v))
+	}
+	return cmd
+}
+
+// all returns every command that is declared.
+func all(c *line.Line) []*line.Bound {
+	if c.Verbs == nil {
+		c.Verbs = append(verbs.Verbs(), locals()...)
+	}
+	return c.Verbs
+}
+
+// checkHelp lets help list all commands, and makes the help of what there is none of an error.
+func checkHelp(c *line.Line, root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "help" {
+			cmd.Flags().BoolVar(&c.HelpAll, "all", false, "list all commands")
+			cmd.Args = knownHelp
+		}
+	}
+}
+
+// knownHelp refuses what is neither a command nor a topic.
+func knownHelp(cmd *cobra.Command, args []string) error {
+	_, rest, err := cmd.Root().Find(args)
+	if err == nil && len(rest) == 0 {
+		return nil
+	}
+	if err := line.RenamedCommand(cmd.Root(), args); err != nil {
+		return err
+	}
+	var names []string
+	for _, t := range topics() {
+		names = append(names, t.Name)
+	}
+	return line.Hint(fmt.Errorf("no help about %q", strings.Join(args, " ")),
+		"topics are %s; 'mnem help --all' lists the commands", strings.Join(names, ", "))
 }

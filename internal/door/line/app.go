@@ -1,7 +1,10 @@
+// Package line holds one command line while it runs: the process's environment and streams, flags, the
+// configuration, who asks, and where the repository is.
 package line
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -21,11 +24,14 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/gitdir"
 	"github.com/mnem-project/mnem/internal/model/embed"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
@@ -362,3 +368,92 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	}
 	return Hint(err, "see '%s --help'", cmd.CommandPath())
 }
+
+// Bound is a verb with what prints its answers for people.
+type Bound struct {
+	Spec *verb.Spec
+	// Print prints an answer to a request, row returns the row of one table that an answer is: one of them is set.
+	Print func(c *show.Console, req, answer any) error
+	Row   func(c *show.Console, answer any) []show.Cell
+	// Around is called in place of what runs the verb, which it is given; nil for most.
+	Around func(ctx context.Context, c *Line, req any, run func(context.Context) error) error
+}
+
+// Running is a verb that runs: here, or where the repository is open.
+type Running struct {
+	*verb.Job              // the run that it is at
+	Top       any          // the request that was asked for
+	Typed     bool         // whether emit is given answers, and not JSON printed as it comes
+	Unshare   func() error // ends the sharing of the repository with other processes, nil if it is not shared
+	Stamp     state.Stamp  // of a verb that writes, once it is made
+
+	Rest verb.Resumer // the request of a verb without an end, nil of others
+	Over bool         // whether no more answers are wanted
+}
+
+// Release ends the use of the shared repository, once the command reads no more from it. err is the
+// error of the command.
+func (c *Line) Release(err error) {
+	if c.InUse != nil {
+		c.InUse.Done(err)
+		c.InUse = nil
+	}
+}
+
+// ShownFile returns the name of a file for messages.
+func ShownFile(name string) string {
+	if name == StdinName {
+		return stdinShown
+	}
+	return name
+}
+
+// InterruptGrace is how long a command may take to end by itself after an interrupt. Ending the
+// process then loses nothing that was acknowledged, as a power cut does not.
+const InterruptGrace = 700 * time.Millisecond
+
+// Serves says that the command is a server, whose end takes as long as its settings say.
+func (a *App) Serves() {
+	if a.Serving != nil {
+		a.Serving.Store(true)
+	}
+}
+
+// CloseKept closes the repositories that were kept open.
+func (c *Line) CloseKept() (err error) {
+	for _, h := range c.Kept {
+		if h != nil {
+			err = errors.Join(err, h.Close())
+		}
+	}
+	c.Kept = nil
+	return err
+}
+
+// OneLine makes text that users wrote safe to print: one line, nothing invisible.
+func OneLine(s string) string { return plain.Line(s) }
+
+// Plural is "1 node", "2 nodes".
+func Plural(n int, what string) string { return plain.Plural(n, what) }
+
+// OrNull is nil, JSON's null, for the empty string.
+func OrNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// CheckRange returns a usage error unless low <= n <= high.
+func CheckRange(flag string, n, low, high int) error {
+	if n < low || n > high {
+		return Usagef("--%s: %d is outside %d to %d", flag, n, low, high)
+	}
+	return nil
+}
+
+// FirstOf returns the first text that is not empty.
+func FirstOf(values ...string) string { return cmp.Or(values...) }
+
+// FirstError returns the first error that is one.
+func FirstError(errs ...error) error { return cmp.Or(errs...) }

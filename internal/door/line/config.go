@@ -7,6 +7,7 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/model/embed"
 )
 
 // Setting returns a configured value, that of the repository before the user's, "" for none.
@@ -69,4 +70,30 @@ func (c *Line) UserConfig() string {
 		return ""
 	}
 	return filepath.Join(home, "mnem", settings.File)
+}
+
+// LookUp returns the value of a key that applies unless a flag overrides it, or the user's own.
+func (c *Line) LookUp(key settings.Key, userOnly bool) (settings.InEffect, error) {
+	variable := c.Env(key.Env)
+	if variable != "" && !userOnly {
+		return new(settings.Layers).LookUp(key, variable, false), nil // whatever files have
+	}
+	conf, err := c.Configs()
+	if err != nil {
+		return settings.InEffect{Key: key.Name}, err
+	}
+	return conf.LookUp(key, variable, userOnly), nil
+}
+
+// Meaning returns the model that embeds texts and questions without being asked to: the one that is a part of the
+// program, nil if it has none or the configuration names another one or none.
+func (c *Line) Meaning() (embed.Exact, error) {
+	if c.App.Meaning == nil {
+		return nil, nil
+	}
+	spec, err := c.Configured(settings.EmbedModel)
+	if err != nil || spec != "" && spec != embed.BuiltIn {
+		return nil, err
+	}
+	return c.App.Meaning, nil
 }

@@ -126,3 +126,6 @@ func (c *Line) Report(ctx context.Context, err error) int {
 	}
 	return row.Exit
 }
+
+// ErrOpenToAll is returned by a server that others could use without a token.
+var ErrOpenToAll = errors.New("without a token anybody who reaches this address could use the memory")

@@ -1,13 +1,25 @@
 package line
 
 import (
+	"bufio"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/filestate"
+	"github.com/mnem-project/mnem/internal/base/plain"
+	"github.com/mnem-project/mnem/internal/base/regular"
+	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/peers"
 )
 
@@ -227,4 +239,266 @@ func (c *Line) WriteOut(ctx context.Context, path string, write func(io.Writer) 
 	o.hold(ctx, c.emptySpool)
 	c.ahead = append(c.ahead, o)
 	return write(o)
+}
+
+// WriteOut writes what path names. What is no regular file, as a device or a pipe, is written in
+// its place; a symbolic link stays, and what it leads to is written.
+func WriteOut(ctx context.Context, path string, write func(io.Writer) error) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return writeInPlace(ctx, path, write)
+	}
+	return filestate.Replace(path, privateMode, write)
+}
+
+// privateMode is the mode of new files with memories: only their user may read them.
+const privateMode = 0o600
+
+// writeInPlace writes to a device or pipe. It does not wait for another program to open a pipe for reading:
+// the repository is open. An interrupt ends a write that waits.
+func writeInPlace(ctx context.Context, path string, write func(io.Writer) error) error {
+	f, end, err := openInPlace(ctx, path)
+	if err != nil {
+		return err
+	}
+	err = write(f)
+	if endErr := end(); ctx.Err() != nil {
+		return errors.Join(endErr, err)
+	} else if err == nil {
+		err = endErr
+	}
+	return err
+}
+
+// openInPlace opens a device or pipe, and returns what closes it.
+func openInPlace(ctx context.Context, path string) (f *os.File, end func() error, err error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, nil, verb.Hintf(fmt.Errorf("%w: %s is a directory", state.ErrInvalid, path), "name a file in it")
+	}
+	f, err = os.OpenFile(path, os.O_WRONLY|regular.NoWait, 0)
+	if errors.Is(err, syscall.ENXIO) {
+		return nil, nil, fmt.Errorf("%w: %s is a named pipe that nothing reads", state.ErrInvalid, path)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = f.Close() }) // wakes a write that waits
+	return f, func() error {
+		if !stop() {
+			return ctx.Err()
+		}
+		return f.Close()
+	}, nil
+}
+
+// paged are the commands whose results a terminal shows by a pager, as git has it.
+var paged = []string{"log", "diff", "show", "blame", "op log", "op show", "session log"}
+
+// pager shows results on a terminal, as much at a time as fits. What is said on the side goes to it too, so that it
+// is not written across what it shows. It is started by the first results.
+type pager struct {
+	words []string   // the program and its arguments
+	app   *App       // the terminal
+	mu    sync.Mutex // of what follows
+	in    io.WriteCloser
+	wait  func() error
+}
+
+// page sends the results of the command that begins through a pager, if it should have one.
+func (c *Line) page() {
+	if !c.App.OutTTY || c.App.StartPager == nil ||
+		!slices.Contains(paged, strings.Join(c.Doing.Words, " ")) {
+		return
+	}
+	words := strings.Fields(FirstOf(c.App.Getenv("MNEM_PAGER"), c.App.Getenv("PAGER"), "less"))
+	if len(words) == 0 || words[0] == "cat" {
+		return
+	}
+	terminal := *c.App
+	p := &pager{words: words, app: &terminal}
+	c.pager, c.outlet = p, newOutlet(p)
+	c.Out = Buffered(c.outlet)
+	if c.App.ErrTTY {
+		c.App.Stderr = &asides{p, c.Out, c.outlet, terminal.Stderr}
+		c.Aside = c.App.Stderr
+	}
+}
+
+// Write writes results. If the program cannot be started they go to the terminal.
+func (p *pager) Write(b []byte) (int, error) {
+	if to := p.start(); to != nil {
+		return to.Write(b)
+	}
+	return p.app.Stdout.Write(b)
+}
+
+// start starts the program unless it runs, and returns nil if it cannot be started.
+func (p *pager) start() io.Writer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.in == nil && p.words != nil {
+		in, wait, err := p.app.StartPager(p.words)
+		if err != nil {
+			p.words = nil
+			return nil
+		}
+		p.in, p.wait = in, wait
+	}
+	if p.in == nil {
+		return nil
+	}
+	return p.in
+}
+
+// ended reports whether results go to the terminal now.
+func (p *pager) ended() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.words == nil
+}
+
+// end waits until the user has seen enough.
+func (p *pager) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.in != nil {
+		_ = p.in.Close() // it may have ended before
+		_ = p.wait()     // how it ended is not of interest
+		p.in, p.words = nil, nil
+	}
+}
+
+// asides is the error stream while a pager is used.
+type asides struct {
+	pager   *pager
+	results *bufio.Writer
+	outlet  *outlet
+	errors  io.Writer
+}
+
+// Write writes to the pager that shows results, and to the terminal before and after it.
+func (a *asides) Write(b []byte) (int, error) {
+	if a.results.Buffered() > 0 && a.results.Flush() != nil {
+		return a.errors.Write(b)
+	}
+	if a.outlet.used() && !a.pager.ended() {
+		if n, err := a.outlet.Write(b); err == nil {
+			return n, nil
+		}
+	}
+	return a.errors.Write(b)
+}
+
+// startPager starts a program that shows what is written to it on this process's terminal.
+func startPager(words []string) (io.WriteCloser, func() error, error) {
+	path, err := exec.LookPath(words[0])
+	if err != nil {
+		return nil, nil, err
+	}
+	cmd := exec.Command(path, words[1:]...) //nolint:gosec // it is the user who names it
+	cmd.Stdout, cmd.Stderr, cmd.Env = os.Stdout, os.Stderr, os.Environ()
+	if os.Getenv("LESS") == "" {
+		cmd.Env = append(cmd.Env, "LESS=FRX") // end where all fits, show colours, leave the screen as it is
+	}
+	if os.Getenv("LV") == "" {
+		cmd.Env = append(cmd.Env, "LV=-c")
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	return in, cmd.Wait, cmd.Start()
+}
+
+const (
+	// ProgressAfter is how long work takes before it is worth a line, progressEvery how often the
+	// line changes.
+	ProgressAfter = 500 * time.Millisecond
+	ProgressEvery = 100 * time.Millisecond
+	progressWidth = 30 // characters of a full bar
+)
+
+// progress is a line on the error stream that tells how far long work is. It shows on a terminal
+// only, and is gone when the work is done.
+type progress struct {
+	c     *Line
+	next  time.Time
+	width int // of what is on the line
+}
+
+// Progress starts a line. done must be called.
+func (c *Line) Progress() *progress {
+	return &progress{c: c, next: c.App.Now().Add(ProgressAfter)}
+}
+
+// Set shows how much is done, of a total, 0 if that is not known.
+func (p *progress) Set(what string, done, total int) {
+	now := p.c.App.Now()
+	if now.Before(p.next) || !p.Visible() {
+		return
+	}
+	p.next = now.Add(ProgressEvery)
+	text := fmt.Sprintf("%s %d", what, done)
+	if total > 0 {
+		full := min(progressWidth, done*progressWidth/total)
+		text = fmt.Sprintf("%s [%s%s] %3d%%", what, strings.Repeat("#", full),
+			strings.Repeat(" ", progressWidth-full), min(100, done*100/total))
+	}
+	p.show(text)
+}
+
+// Start shows a line at once, for work that does not tell how far it is.
+func (p *progress) Start(text string) {
+	if p.Visible() {
+		p.show(text)
+	}
+}
+
+// Say replaces a line that shows.
+func (p *progress) Say(text string) {
+	if p.width > 0 {
+		p.show(text)
+	}
+}
+
+// Visible reports whether a person sees it.
+func (p *progress) Visible() bool {
+	return p.c.App.ErrTTY && !p.c.Quiet && !p.c.InJSON
+}
+
+func (p *progress) show(text string) {
+	pad := max(0, p.width-len(text))
+	_, _ = fmt.Fprintf(p.c.App.Stderr, "\r%s%s", text, strings.Repeat(" ", pad)) // there is nowhere to report it
+	p.width = len(text)
+}
+
+// Done takes the line away.
+func (p *progress) Done() {
+	if p.width > 0 {
+		p.show("")
+		_, _ = fmt.Fprint(p.c.App.Stderr, "\r") // there is nowhere to report it
+		p.width = 0
+	}
+}
+
+// count shows the number of changes read.
+func (p *progress) count(changes state.Changes) state.Changes {
+	return func(yield func(graph.Change, error) bool) {
+		n := 0
+		for change, err := range changes {
+			if !yield(change, err) {
+				return
+			}
+			n++
+			p.Set("changes read:", n, 0)
+		}
+		p.Say("writing")
+	}
+}
+
+// Bytes shows how many bytes have come or gone.
+func (p *progress) Bytes(what string, n int64) {
+	if now := p.c.App.Now(); !now.Before(p.next) && p.Visible() {
+		p.next = now.Add(ProgressEvery)
+		p.show(what + " " + plain.Bytes(n))
+	}
 }

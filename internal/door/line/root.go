@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,8 +18,13 @@ import (
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/gitdir"
+	"github.com/mnem-project/mnem/internal/gitfollow"
+	"github.com/mnem-project/mnem/internal/guard"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/policy"
+	"github.com/mnem-project/mnem/internal/verb/table"
 )
 
 const (
@@ -179,4 +186,139 @@ func (c *Line) OpenHint(err error) error {
 			"stored for the newest operation")
 	}
 	return lockHint(err)
+}
+
+// RepoFile returns the path of a file of the repository, which must exist.
+func (c *Line) RepoFile(name string) (string, error) {
+	dir, err := c.Dir()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, core.DirName)
+	if _, err := os.Stat(path); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = Hint(fmt.Errorf("%w: there is no repository in %s", store.ErrNotFound, dir),
+				"run 'mnem init' to make a repository there")
+		}
+		return "", err
+	}
+	return filepath.Join(path, name), nil
+}
+
+// operationName is how policies name a command: "op_restore", "cherry_pick".
+func operationName(cmd *cobra.Command) string {
+	words := strings.Fields(cmd.CommandPath())[1:]
+	return strings.ReplaceAll(strings.Join(words, "_"), "-", "_")
+}
+
+// PolicyPath returns the path of the repository's policy.
+func (c *Line) PolicyPath() (string, error) {
+	dir, err := c.Dir()
+	return filepath.Join(dir, core.DirName, policy.FileName), err
+}
+
+// guard refuses a command that the repository's policy does not allow the agent of a stamp, and adds to
+// the stamp what refuses the changes that it does not allow; nothing for people, and a guard of changes
+// if there is a policy. It is asked for whatever writes, by stamp.
+func (c *Line) guard(by *state.Stamp, name string) error {
+	if by.Agent == "" && !c.By.Remote { // who calls a server is an agent, named or not
+		return nil
+	}
+	path, err := c.PolicyPath()
+	if errors.Is(err, store.ErrNotFound) {
+		return nil // the command says so where it needs a repository
+	}
+	if err != nil {
+		return err
+	}
+	return verb.Guard(by, path, name, table.Recording(name), c.OwnKey)
+}
+
+// allowSecret is the flag about credentials.
+const allowSecret = "allow-secret"
+
+// CompleteRules completes the names of the rules by which credentials are found.
+func CompleteRules(_ *cobra.Command, _ []string, prefix string) (
+	ids []string, _ cobra.ShellCompDirective,
+) {
+	for _, r := range guard.Rules() {
+		if strings.HasPrefix(r.ID, prefix) {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+// secretOptions says what becomes of credentials in what is written.
+func (c *Line) secretOptions() (state.SecretOptions, error) {
+	for _, id := range c.Global.AllowSecret {
+		if !guard.IsRule(id) {
+			return state.SecretOptions{}, Hint(Usagef("--%s: no rule %q", allowSecret, id),
+				"'mnem config secrets' lists them")
+		}
+	}
+	return state.SecretOptions{Allow: c.Global.AllowSecret, Strict: c.Global.Strict}, nil
+}
+
+// Follow sets HEAD for the caller from the git work tree, if the memory follows git. Only the first call of a command
+// does anything. Without a work tree HEAD is not changed.
+func (c *Line) Follow() error {
+	if c.followed || c.Program != "" || c.Global.User {
+		return nil
+	}
+	c.followed = true
+	on, err := c.Configured(settings.FollowKey)
+	if on != "true" || err != nil {
+		return err
+	}
+	ctx := c.Doing.Ctx
+	tree, err := c.WorkTree()
+	if errors.Is(err, gitdir.ErrNone) || err == nil && tree == nil {
+		return nil
+	}
+	if err == nil {
+		c.By.Following, err = gitfollow.Following(ctx, tree)
+	}
+	if err != nil {
+		return Hint(fmt.Errorf("follow git: %w", err), "repair what git says, end it with 'mnem git follow --remove', or set "+
+			"%s=false for one command", settings.FollowVariable)
+	}
+	return nil
+}
+
+// WorkTree returns the git work tree that the memory follows: the one around the working directory, if it shares its
+// branches with the one around the repository, and otherwise the latter.
+func (c *Line) WorkTree() (*gitdir.Tree, error) {
+	dir, err := c.Dir()
+	if err != nil {
+		return nil, err
+	}
+	return gitfollow.WorkTree(dir, c.App.Dir)
+}
+
+// mainRepo returns the directory of the repository that is about a linked git work tree: that of the main work
+// tree, if it follows git. found is the nearest repository, "" for none.
+func (c *Line) mainRepo(found string) string {
+	return gitfollow.MainRepo(found, c.App.Dir, func(dir string) bool {
+		list, err := settings.Read(filepath.Join(dir, core.DirName, settings.File))
+		on, _ := settings.Find(list, settings.FollowKey)
+		return err == nil && FirstOf(c.Env(settings.FollowVariable), on) == "true"
+	})
+}
+
+// OfMain reports whether a repository that the user did not name belongs to the main work tree of a linked one.
+func (c *Line) OfMain(dir string) bool {
+	if c.Global.User || FirstOf(c.Global.Repo, c.Env("MNEM_REPO")) != "" {
+		return false
+	}
+	rel, err := filepath.Rel(dir, c.App.Dir)
+	return err == nil && !filepath.IsLocal(rel)
+}
+
+// followedTask returns the default task of the caller: the branch that HEAD follows, "" for none.
+func (c *Line) followedTask() string {
+	if f := c.By.Following; f != nil && len(f.Branch) <= graph.MaxActor {
+		return f.Branch
+	}
+	return ""
 }

@@ -1,14 +1,23 @@
 package line
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"github.com/mnem-project/mnem/internal/base/filestate"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/verb"
 )
 
 // Which repository a command is about, in this order: --global or --repo, MNEM_REPO, and the nearest
@@ -95,4 +104,137 @@ func (c *Line) HasGlobal() (string, error) {
 
 func noGlobal(err error) error {
 	return Hint(err, "run 'mnem init --global' to make the repository of all your projects")
+}
+
+// A repository in a database has a directory on each machine for what its client keeps for itself: configuration,
+// policy, remotes, tokens and what hooks noted. One that is named by its URL alone has it in the directory of the
+// user's data; 'mnem init DIR' links another directory to it.
+
+// databasesDir is where clients' directories are, in that of the user's data.
+const databasesDir = "databases"
+
+// ClientPath returns the directory of a client of a repository in a database.
+func (c *Line) ClientPath(at string) (string, error) {
+	if err := core.CheckDatabase(at); err != nil {
+		return "", err
+	}
+	base, err := c.GlobalDir()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(core.ShownDatabase(at)))
+	return filepath.Join(base, databasesDir, hex.EncodeToString(sum[:8])), nil
+}
+
+// ClientDir is clientPath of a directory that is linked to the database.
+func (c *Line) ClientDir(at string) (string, error) {
+	dir, err := c.ClientPath(at)
+	if err == nil {
+		err = c.Link(dir, at)
+	}
+	return dir, err
+}
+
+// Link links a directory to a database.
+func (c *Line) Link(dir, at string) error {
+	file := core.LinkFile(dir)
+	line := at + "\n"
+	have, err := filestate.Read(file, int64(len(line)))
+	if err == nil && string(have) == line {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	return filestate.Replace(file, privateMode, func(w io.Writer) error {
+		_, err := io.WriteString(w, line)
+		return err
+	})
+}
+
+// ServersClient names servers of many repositories in databases unless MNEM_CLIENT does: they are one client, however
+// the user's configuration names other processes.
+const ServersClient = "servers"
+
+// ClientName returns the name of this process in databases. Unless one is set it makes up a name and stores it in the
+// user's configuration; if that cannot be written, the name is "", which all such processes share.
+func (c *Line) ClientName(ctx context.Context) (string, error) {
+	name := c.Env(settings.ClientVariable)
+	if name == "" && c.Client != "" {
+		return c.Client, nil
+	}
+	if name == "" {
+		var err error
+		if name, err = c.Setting(settings.ClientKey); err != nil {
+			return "", err
+		}
+	}
+	path := c.UserConfig()
+	switch {
+	case name != "":
+		return name, core.CheckClient(name)
+	case path == "":
+		return "", nil
+	}
+	random := make([]byte, 5)
+	if _, err := io.ReadFull(c.App.Rand, random); err != nil {
+		return "", fmt.Errorf("read random bytes: %w", err)
+	}
+	err := settings.Edit(ctx, path, func(list []settings.Setting) ([]settings.Setting, error) {
+		var there bool
+		if name, there = settings.Find(list, settings.ClientKey); there { // another process was first
+			return list, nil
+		}
+		name = "client-" + hex.EncodeToString(random)
+		return settings.With(list, settings.ClientKey, name), nil
+	})
+	c.Conf = nil // it is read again
+	if err != nil && ctx.Err() == nil {
+		c.Remark("no name for this client can be kept, so that it has none: %s", OneLine(err.Error()))
+		return "", nil
+	}
+	return name, err
+}
+
+// Linked reports whether the repository of the command is in a database.
+func (c *Line) Linked() bool {
+	dir, err := c.Dir()
+	if err == nil {
+		_, err = os.Stat(core.LinkFile(dir))
+	}
+	return err == nil
+}
+
+// isServer reports whether the name of a repository is the URL of a server.
+func isServer(path string) bool {
+	return strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://")
+}
+
+// ServerURL returns the URL of the server whose repository was named, "" for a directory.
+func (c *Line) ServerURL() string {
+	if path := FirstOf(c.Global.Repo, c.Env("MNEM_REPO")); !c.Global.User && !c.By.Remote && isServer(path) {
+		return path
+	}
+	return ""
+}
+
+// ErrOnServer is returned by commands that need the files of a repository.
+func ErrOnServer(at string) error {
+	shown := "a server"
+	if u, err := url.Parse(at); err == nil {
+		shown = u.Host
+	}
+	return Hint(Usagef("%s is no directory: this command needs the files of a repository", OneLine(shown)),
+		"verbs about the memory work there; others run on that machine, or in a clone")
+}
+
+// ErrRemote is verb.ErrRemote.
+var ErrRemote = verb.ErrRemote
+
+// MayName returns an error if a file or directory is named by a remote caller.
+func (c *Line) MayName(path string) error {
+	if !c.By.Remote || path == StdinName {
+		return nil
+	}
+	return fmt.Errorf("%w: an argument names a file", ErrRemote)
 }

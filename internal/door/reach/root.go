@@ -4,15 +4,23 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/settings"
+	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/gitfollow"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/peers"
+	"github.com/mnem-project/mnem/internal/verb/policy"
+	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
 // snapshot returns the memory at the revision of --at. HEAD before the first commit is the empty
@@ -113,4 +121,113 @@ func Options(c *line.Line) (core.Options, error) {
 	d, err := settings.ParseWait(s)
 	opt.Wait = d
 	return opt, err
+}
+
+// setCaches bounds the memory of caches as it is configured.
+func setCaches(c *line.Line, opt *core.Options) error {
+	v, err := c.Configured(settings.CacheKey)
+	if err != nil {
+		return err
+	}
+	if v != "" {
+		opt.Memory, err = settings.ParseSize(v)
+	} else if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
+		opt.Memory = max(settings.MinSize, limit/2)
+	}
+	return err
+}
+
+// collecting says what a collection after a write keeps, nil for no collection.
+func collecting(c *line.Line) *peers.Collect {
+	most, err := VerbHost{c}.Setting(upkeep.KeepOpsEnv, upkeep.KeepOpsKey)
+	if err != nil || most == "0" {
+		return nil
+	}
+	keep := &upkeep.GCRequest{KeepOps: care.DefaultKeepOps, Grace: upkeep.DefaultGrace}
+	if keep.Configure(VerbHost{c}.Setting) != nil {
+		return nil
+	}
+	if !mayCollect(c, c.Agent()) {
+		keep.Grace = max(keep.Grace, upkeep.DefaultGrace)
+	}
+	return &peers.Collect{KeepOps: keep.KeepOps, Grace: keep.Grace}
+}
+
+// autoGC collects after a write that makes it worth while, when the answer is out. What goes wrong
+// is a remark: the write succeeded.
+func autoGC(ctx context.Context, c *line.Line, r *core.Repo) {
+	keep := collecting(c)
+	if keep == nil || c.Out.Flush() != nil {
+		return
+	}
+	opt := care.GCOptions{KeepOps: keep.KeepOps, Grace: keep.Grace}
+	res, err := upkeep.CollectAfter(ctx, r, opt, func() (state.Stamp, error) { return c.Stamp() })
+	if err != nil {
+		c.Remark("note: collecting garbage failed: %s", line.OneLine(err.Error()))
+	} else if res != nil {
+		collected(c, res)
+	}
+}
+
+// collected tells of a collection after a write.
+func collected(c *line.Line, res *core.GCResult) {
+	c.Remark("collected %s, %s", line.Plural(res.Blocks, "block"), line.Plural(int(res.Bytes), "byte"))
+}
+
+// mayCollect reports whether the caller may collect garbage. Callers of a server are taken for such
+// as may not, since they may write without being allowed to destroy.
+func mayCollect(c *line.Line, agent string) bool {
+	if c.By.Remote {
+		return false
+	}
+	if agent == "" {
+		return true
+	}
+	path, err := c.PolicyPath()
+	if err != nil {
+		return false
+	}
+	p, _ := policy.Read(path) // a damaged one refuses
+	return p.Operation(agent, "gc") == nil
+}
+
+// embedsLeft reports whether nodes that a write leaves without vectors are embedded afterwards. If commits are signed
+// they are not, since no key would sign those commits.
+func embedsLeft(c *line.Line) (bool, error) {
+	m, err := c.Meaning()
+	if m == nil || err != nil {
+		return false, err
+	}
+	sign, err := c.Configured("sign")
+	if err != nil || sign == "true" {
+		return false, err
+	}
+	required, err := c.Configured("require-signed")
+	return required == "" || required == "none", err
+}
+
+// embedLeft embeds what writes left without vectors, when their answers are out: at most core.LeftNodes nodes, as other
+// commands wait. What goes wrong is a remark: the writes succeeded, and 'mnem embed' goes on.
+func embedLeft(ctx context.Context, c *line.Line, r *core.Repo) {
+	select {
+	case <-r.Embeddings().Left():
+	default:
+		return
+	}
+	embeds, err := embedsLeft(c)
+	if !embeds && err == nil || ctx.Err() != nil || c.Out.Flush() != nil {
+		return
+	}
+	left := 0
+	p := c.Progress()
+	defer p.Done()
+	if err == nil {
+		left, err = r.Embeddings().Few(ctx, c.App.Meaning, func(done, total int) { p.Set("embedded:", done, total) })
+	}
+	switch lacking, _ := r.Embeddings().Missing(ctx); {
+	case err != nil:
+		c.Remark("note: some nodes have no vectors yet, 'mnem embed' makes them: %s", line.OneLine(err.Error()))
+	case left > 0 && lacking <= core.LeftNodes: // else the answer says it
+		c.Remark("note: %s have vectors of older texts, 'mnem embed --stale' makes new ones", show.Plural(left, "node"))
+	}
 }

@@ -1,11 +1,18 @@
+// Package reach runs verbs for a command line, in this process or in the one that has the repository open, and
+// gives them files, models, signatures and progress of this machine.
 package reach
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,13 +21,24 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/agent/capture"
+	"github.com/mnem-project/mnem/internal/agent/hooks"
 	"github.com/mnem-project/mnem/internal/base/regular"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/show"
+	"github.com/mnem-project/mnem/internal/gitdir"
+	"github.com/mnem-project/mnem/internal/gitfollow"
+	"github.com/mnem-project/mnem/internal/memory"
 	"github.com/mnem-project/mnem/internal/model/embed"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/asking"
+	"github.com/mnem-project/mnem/internal/verb/ingesting"
 	"github.com/mnem-project/mnem/internal/verb/operation"
+	"github.com/mnem-project/mnem/internal/verb/remembering"
+	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
 // Ask runs a verb.
@@ -445,3 +463,198 @@ func (h VerbHost) Read(ctx context.Context, name string) (*verb.File, error) {
 
 // Human implements verb.Host.
 func (h VerbHost) Human() bool { return !h.C.InJSON }
+
+// Bind binds a verb to what prints its answers.
+func Bind[Req, Res any](v *verb.Verb[Req, Res], print func(*show.Console, Res) error) *line.Bound {
+	return &line.Bound{Spec: &v.Spec, Print: func(c *show.Console, _, answer any) error {
+		return print(c, answer.(Res))
+	}}
+}
+
+// BindAs is bind for answers that are printed as the request says.
+func BindAs[Req, Res any](v *verb.Verb[Req, Res], print func(*show.Console, *Req, Res) error) *line.Bound {
+	return &line.Bound{Spec: &v.Spec, Print: func(c *show.Console, req, answer any) error {
+		return print(c, req.(*Req), answer.(Res))
+	}}
+}
+
+// BindTable is bind for a stream whose answers are rows of one table.
+func BindTable[Req, Res any](v *verb.Verb[Req, Res], row func(*show.Console, Res) []show.Cell) *line.Bound {
+	return &line.Bound{Spec: &v.Spec, Row: func(c *show.Console, answer any) []show.Cell {
+		return row(c, answer.(Res))
+	}}
+}
+
+// Plain binds a verb whose answers are printed by their names: one as names and values, any number as a table.
+func Plain(spec *verb.Spec) *line.Bound {
+	if spec.Stream() {
+		return &line.Bound{Spec: spec, Row: show.FieldRow}
+	}
+	return &line.Bound{Spec: spec, Print: func(c *show.Console, _, answer any) error { return show.Fields(c, answer) }}
+}
+
+// Run runs a verb with a request of its own and prints the answers.
+func Run(ctx context.Context, v *line.Bound, c *line.Line, req any) error {
+	if err := permits(c, v, req); err != nil {
+		return err
+	}
+	once := func(ctx context.Context) error { return answer(ctx, v, c, req) }
+	if v.Around != nil {
+		return v.Around(ctx, c, req, once)
+	}
+	return once(ctx)
+}
+
+func answer(ctx context.Context, v *line.Bound, c *line.Line, req any) error {
+	c.Answers, c.Long = 0, v.Spec.Long
+	var rows [][]show.Cell
+	err := Ask(ctx, c, v.Spec, req, func(answer any) error {
+		c.Answers++
+		worked(c)
+		if namesGit(req) {
+			if err := nameGit(ctx, c, answer); err != nil {
+				return err
+			}
+		}
+		switch {
+		case c.InJSON:
+			return c.PrintJSON(answer)
+		case v.Row == nil:
+			return v.Print(&c.Console, req, answer)
+		}
+		if r := v.Row(&c.Console, answer); r != nil {
+			rows = append(rows, r)
+		}
+		return nil
+	})
+	worked(c)
+	var news *verb.News
+	if errors.As(err, &news) {
+		c.Exit, err = news.Outcome.Exit, nil
+	}
+	return line.FirstError(err, c.Table(rows))
+}
+
+// Local declares a command of this program that is no verb: it is about files, keys and servers of this machine. Its
+// flags, arguments, help and completion follow from its request, as those of verbs do.
+func Local[Req any](spec verb.Spec, run func(context.Context, *line.Line, *Req) error) *line.Bound {
+	return localOf(verb.Here(spec, reflect.TypeFor[Req](), false), func(ctx context.Context, c *line.Line, req any) error {
+		return run(ctx, c, req.(*Req))
+	})
+}
+
+// LocalLines is local for a command that prints any number of answers, one a line as JSON.
+func LocalLines[Req any](spec verb.Spec, run func(context.Context, *line.Line, *Req) error) *line.Bound {
+	v := Local(spec, run)
+	v.Spec = verb.Here(spec, reflect.TypeFor[Req](), true)
+	return v
+}
+
+func localOf(spec *verb.Spec, run func(context.Context, *line.Line, any) error) *line.Bound {
+	return &line.Bound{Spec: spec, Around: func(ctx context.Context, c *line.Line, req any, _ func(context.Context) error) error {
+		if q, ok := req.(interface{ Check() error }); ok {
+			if err := q.Check(); err != nil {
+				return err
+			}
+		}
+		take(c, verb.WritingOf(req))
+		return run(ctx, c, req)
+	}}
+}
+
+// take takes what the flags of a command say of who makes a change, and how.
+func take(c *line.Line, w verb.Writing) {
+	g := &c.Global
+	g.Author, g.Agent, g.Task, g.Time = w.Author, w.Agent, w.Task, w.Time
+	g.Expect, g.AllowSecret, g.Strict = w.ExpectHead, w.AllowSecret, w.Strict
+	c.Signing.Sign, c.Signing.NoSign, c.Signing.Key = w.Sign, w.NoSign, w.Key
+}
+
+// longText returns the text of arguments, or of standard input where they are a hyphen. Of more
+// bytes than most, 0 for those of a memory, the rest is left out.
+func longText(ctx context.Context, c *line.Line, args []string, most int) (string, error) {
+	if len(args) != 1 || args[0] != line.StdinName {
+		return strings.Join(args, " "), nil
+	}
+	if most == 0 {
+		most = 4 * memory.MaxText
+	}
+	in := line.NewPatientReader(ctx, c.App.Stdin)
+	data, err := io.ReadAll(io.LimitReader(in, int64(most)))
+	return string(data), err
+}
+
+// askHidden asks for a line without showing it, if standard input is a terminal, and makes it the command's input.
+func askHidden(c *line.Line, prompt string) error {
+	if c.App.Hidden == nil {
+		return nil
+	}
+	line, err := c.App.Hidden(prompt)
+	if err != nil {
+		return fmt.Errorf("ask for the text: %w", err)
+	}
+	c.App.Stdin = bytes.NewReader(line)
+	return nil
+}
+
+// mayCapture reports whether what hooks noted is taken in before a verb answers: where it reads the newest
+// memory, or what sessions recorded, for the user of this machine, and before texts are erased.
+func mayCapture(c *line.Line, spec *verb.Spec, req any) bool {
+	server := c.By.Remote && c.By.NoSign // whose callers may be allowed to read alone
+	reads := spec.Group == "read" && spec.EffectOf(req) == verb.Reads
+	reads = reads || (spec == &remembering.Review.Spec || spec == &remembering.Cues.Spec) && spec.EffectOf(req) == verb.Reads
+	return (reads || readsReceipts(spec)) && !c.Quietly && !server && !slices.Contains(verb.GivenOf(req), "at")
+}
+
+// readsReceipts reports whether a verb is about receipts of sessions.
+func readsReceipts(spec *verb.Spec) bool {
+	return slices.Contains([]*verb.Spec{
+		&asking.Last.Spec, &upkeep.Replay.Spec, &asking.SessionLog.Spec, &asking.SessionList.Spec, &upkeep.Purge.Spec,
+	}, spec)
+}
+
+// Capture takes in what hooks noted. Reading goes on whatever comes of it.
+func Capture(ctx context.Context, c *line.Line, receipts bool) {
+	dir, err := c.Dir()
+	if err != nil {
+		return
+	}
+	spool := filepath.Join(dir, core.DirName)
+	if !capture.Pending(spool) && !(receipts && capture.Unrecorded(spool)) {
+		return
+	}
+	if on, err := c.Configured(hooks.OnKey); err != nil || on == "false" {
+		return
+	}
+	if err := c.Follow(); err == nil && c.By.Following != nil && c.By.Following.ReadOnly != "" {
+		return // it is taken in where there is a branch to write to
+	}
+	req, err := ingesting.Capture.DecodeRequest([]byte(`{"some":true}`), []string{"some"})
+	if err == nil {
+		err = AskAside(ctx, Aside(ctx, c, dir), &ingesting.Capture.Spec, req, func(any) error { return nil })
+	}
+	if err != nil && !errors.Is(err, store.ErrReadOnly) {
+		c.Remark("what agents said is not taken in yet, 'mnem capture' tells why")
+	}
+}
+
+// namesGit reports whether a request asks which commits of git there were at the time.
+func namesGit(req any) bool {
+	q, ok := req.(interface{ NamesGit() bool })
+	return ok && q.NamesGit()
+}
+
+// nameGit writes into an answer at which commit HEAD of the git work tree was when commits of the memory were made.
+func nameGit(ctx context.Context, c *line.Line, answer any) error {
+	if c.GitTree == nil {
+		tree, err := c.WorkTree()
+		if errors.Is(err, gitdir.ErrNone) {
+			return line.Hint(line.Usagef("--git: %w", err), "run it in a git work tree, or leave out --git")
+		}
+		if err != nil {
+			return err
+		}
+		c.GitTree = tree
+	}
+	return gitfollow.Name(ctx, c.GitTree, answer)
+}

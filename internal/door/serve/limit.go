@@ -2,7 +2,9 @@ package serve
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"net"
 	"net/http"
 	"strconv"
 	"sync"
@@ -210,3 +212,152 @@ func (s *slots) outside(ctx context.Context, wait func() error) error {
 
 // maxOutside is how many operations may wait for their clients in addition to the running ones.
 const maxOutside = 256
+
+// Usage describes a repository's size and activity. Unknown numbers are negative.
+type Usage struct {
+	Blocks, Bytes int64
+	Commits       int64 // of this day, in UTC
+}
+
+// Quota bounds a repository's size and activity. A zero bounds nothing.
+type Quota struct {
+	Blocks, Bytes int64
+	Commits       int64 // a day
+}
+
+// Usages returns a repository's usage. It may be some seconds old unless fresh is set.
+type Usages func(fresh bool) (Usage, error)
+
+// over returns the problem of a repository that may not have n bytes more, or may not change again today; nil if
+// it may.
+func (q *Quota) over(u Usage, n int64, now time.Time) *problem {
+	switch {
+	case q.Bytes > 0 && u.Bytes+n > q.Bytes:
+		return full("the repository has as many bytes as it may have: %d", q.Bytes)
+	case q.Blocks > 0 && u.Blocks >= q.Blocks:
+		return full("the repository has as many blocks as it may have: %d", q.Blocks)
+	case q.Commits > 0 && u.Commits >= q.Commits:
+		p := newProblem(http.StatusTooManyRequests, codeQuota, "the repository was changed as often today as it may be: %d times",
+			q.Commits)
+		day := now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
+		p.header = http.Header{"Retry-After": {strconv.Itoa(int(math.Ceil(day.Sub(now).Seconds())))}}
+		p.Hint = "a day begins at midnight, in UTC"
+		return p
+	}
+	return nil
+}
+
+func full(format string, args ...any) *problem {
+	p := newProblem(http.StatusInsufficientStorage, codeQuota, "%s", fmt.Sprintf(format, args...))
+	p.Hint = "remove something and collect garbage, or have the server's --limit raised"
+	return p
+}
+
+// room returns the problem of a repository without room for n bytes more, nil if there is room. Operations that need a
+// token of scope admin are not checked: purges and collections make room.
+func (s *Server) room(n int64) *problem {
+	if s.cfg.Quota == (Quota{}) {
+		return nil
+	}
+	u, err := s.cfg.Usage(false)
+	if err == nil {
+		p := s.cfg.Quota.over(u, n, s.cfg.Now())
+		if p == nil {
+			return nil
+		}
+		if u, err = s.cfg.Usage(true); err == nil { // a collection may have made room since
+			return s.cfg.Quota.over(u, n, s.cfg.Now())
+		}
+	}
+	s.cfg.Log.Error("what the repository has cannot be counted", "cause", err)
+	return ofError(err, "what the repository has cannot be counted")
+}
+
+// listener bounds the open connections. Further ones get a short answer that says so and are closed, so that no client
+// waits without an answer.
+type listener struct {
+	net.Listener
+	free    chan struct{}
+	metrics *metrics
+}
+
+func newListener(l net.Listener, conns int, m *metrics) *listener {
+	return &listener{l, make(chan struct{}, conns), m}
+}
+
+// Accept returns the next connection there is room for.
+func (l *listener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case l.free <- struct{}{}:
+			l.metrics.conns.Inc()
+			return &conn{Conn: c, end: sync.OnceFunc(func() {
+				<-l.free
+				l.metrics.conns.Dec()
+			})}, nil
+		default:
+			l.metrics.refused.Inc()
+			turnAway(c)
+		}
+	}
+}
+
+// turnAway answers a connection without reading from it. The answer fits the system's buffer, so the write does not
+// wait. The client may lose it if it sends at the same time.
+func turnAway(c net.Conn) {
+	p := failed(operation.Busy, "too many connections")
+	body := p.body()
+	_, _ = fmt.Fprintf(c, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: %s\r\nRetry-After: 1\r\n"+
+		"Connection: close\r\nContent-Length: %d\r\n\r\n%s", mediaProblem, len(body), body)
+	_ = c.Close() // the client has its answer
+}
+
+// conn releases its slot when it is closed.
+type conn struct {
+	net.Conn
+	end func()
+}
+
+// Close closes the connection.
+func (c *conn) Close() error {
+	defer c.end()
+	return c.Conn.Close()
+}
+
+// traffic counts requests, so that a server can end when none comes.
+type traffic struct {
+	begun   atomic.Int64
+	running atomic.Int64
+}
+
+// begin counts a request until what it returns is called.
+func (t *traffic) begin() (end func()) {
+	t.running.Add(1)
+	t.begun.Add(1)
+	return func() { t.running.Add(-1) }
+}
+
+// quietChecks is how many checks in a row must find no request: a server ends after the given time, or a quarter later.
+const quietChecks = 4
+
+// endQuiet calls end when no request came or was running for a time. It returns earlier if the context ends.
+func (t *traffic) endQuiet(ctx context.Context, after time.Duration, end func()) {
+	tick := time.NewTicker(max(after/quietChecks, time.Millisecond))
+	defer tick.Stop()
+	seen := t.begun.Load()
+	for quiet := 0; quiet < quietChecks; quiet++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if begun := t.begun.Load(); begun != seen || t.running.Load() > 0 {
+			seen, quiet = begun, -1
+		}
+	}
+	end()
+}

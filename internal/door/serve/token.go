@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base32"
@@ -258,4 +259,15 @@ func (s *Server) unconfined(next http.HandlerFunc) http.HandlerFunc {
 		}
 		next(w, r)
 	}
+}
+
+// CallerOf returns what the token of a request says of who asks, for the handler of a Route: its
+// author, its agent or else its name, and the branch that it is confined to.
+func CallerOf(ctx context.Context) operation.Caller {
+	by := whoOf(ctx)
+	t := by.token
+	if t == nil {
+		return operation.Caller{Only: by.only}
+	}
+	return operation.Caller{Author: t.Author, Agent: firstOf(t.Agent, t.Name), Only: by.only}
 }

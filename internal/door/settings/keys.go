@@ -18,6 +18,10 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/keyring"
+	"github.com/mnem-project/mnem/internal/model"
+	"github.com/mnem-project/mnem/internal/model/embed"
+	"github.com/mnem-project/mnem/internal/model/rerank"
+	"github.com/mnem-project/mnem/internal/model/rewrite"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/branching"
@@ -239,4 +243,144 @@ func ParseSize(s string) (int64, error) {
 		return 0, fmt.Errorf("%w: size %s is not between 1MiB and 1024GiB", state.ErrInvalid, s)
 	}
 	return n << shift, nil
+}
+
+// Gone is a key of older versions with its variable, and what replaces it, "" for nothing.
+type Gone struct{ Key, Env, Now string }
+
+// gone lists every removed key once.
+var gone = []Gone{
+	{"access.count", "MNEM_ACCESS_COUNT", ""},
+	{"cache.all", "MNEM_CACHE_ALL", "cache"},
+	{"cache.blocks", "MNEM_CACHE_BLOCKS", "cache"},
+	{"cache.dense", "MNEM_CACHE_DENSE", "cache"},
+	{"cache.index", "MNEM_CACHE_INDEX", "cache"},
+	{"cache.links", "MNEM_CACHE_LINKS", "cache"},
+	{"cache.sparse", "MNEM_CACHE_SPARSE", "cache"},
+	{"cache.trees", "MNEM_CACHE_TREES", "cache"},
+	{"capture.keepBytes", "MNEM_CAPTURE_KEEP_BYTES", "capture.keepDays"},
+	{"embed.dims", "MNEM_EMBED_DIMS", ""},
+	{"embed.documentPrefix", "MNEM_EMBED_DOCUMENT_PREFIX", ""},
+	{"embed.ollamaURL", "MNEM_EMBED_OLLAMA_URL", "embed.model ollama:MODEL@URL"},
+	{"embed.openaiURL", "MNEM_EMBED_OPENAI_URL", "embed.model openai:MODEL@URL"},
+	{"embed.queryPrefix", "MNEM_EMBED_QUERY_PREFIX", ""},
+	{"embed.timeout", "MNEM_EMBED_TIMEOUT", modelTimeout},
+	{"gc.auto", "MNEM_GC_AUTO", "gc.keepOps, with 0 for no collection"},
+	{"mcp.withGlobal", "MNEM_MCP_GLOBAL", "mnem mcp --with-global"},
+	{"rerank.cohereURL", "MNEM_RERANK_COHERE_URL", "rerank.model cohere:MODEL@URL"},
+	{"rerank.jinaURL", "MNEM_RERANK_JINA_URL", "rerank.model jina:MODEL@URL"},
+	{"rerank.timeout", "MNEM_RERANK_TIMEOUT", modelTimeout},
+	{"rerank.voyageURL", "MNEM_RERANK_VOYAGE_URL", "rerank.model voyage:MODEL@URL"},
+	{"rewrite.ollamaURL", "MNEM_REWRITE_OLLAMA_URL", "rewrite.model ollama:MODEL@URL"},
+	{"rewrite.openaiURL", "MNEM_REWRITE_OPENAI_URL", "rewrite.model openai:MODEL@URL"},
+	{"rewrite.timeout", "MNEM_REWRITE_TIMEOUT", modelTimeout},
+}
+
+// Removed returns all removed keys. The list must not be changed.
+func Removed() []Gone { return gone }
+
+// WasRemoved reports whether a key is one of older versions.
+func WasRemoved(key string) bool {
+	return slices.ContainsFunc(gone, func(g Gone) bool { return g.Key == key })
+}
+
+// removed returns the error of a setting called name that is among the removed ones, nil for any other.
+func removed(name string) error {
+	for _, g := range gone {
+		if name != g.Key && name != g.Env {
+			continue
+		}
+		if g.Now == "" {
+			return fmt.Errorf("%w: the setting %s was removed and nothing replaces it", state.ErrInvalid, name)
+		}
+		return fmt.Errorf("%w: the setting %s was removed: use %s", state.ErrInvalid, name, g.Now)
+	}
+	return nil
+}
+
+// CheckVariables refuses the variables of removed keys, lest texts go elsewhere than their user says.
+func CheckVariables(env func(...string) string) error {
+	for _, g := range gone {
+		if env(g.Env) != "" {
+			return verb.Hintf(removed(g.Env), "unset %s", g.Env)
+		}
+	}
+	return nil
+}
+
+// Keys that say which models are asked, and for how long.
+const (
+	EmbedModel   = "embed.model"
+	RerankModel  = "rerank.model"
+	RewriteModel = "rewrite.model"
+	modelTimeout = "model.timeout"
+	maxModelSpec = 4096 // bytes: a path or an address may be a part of it
+)
+
+// ModelUse is one thing that models are asked for.
+type ModelUse struct {
+	Key       string // names the model
+	Providers []model.Provider
+	limit     time.Duration // of one request, unless modelTimeout says another
+}
+
+var (
+	// Embed embeds texts.
+	Embed = &ModelUse{EmbedModel, embed.Remotes(), time.Minute}
+	// Rerank judges items, while a caller waits for the answer.
+	Rerank = &ModelUse{RerankModel, rerank.Providers(), 10 * time.Second}
+	// Rewrite rewrites queries. Chat models are slow.
+	Rewrite = &ModelUse{RewriteModel, rewrite.Providers(), 30 * time.Second}
+)
+
+// Timeout returns how long one request may take, of what reads the value of a key.
+func (u *ModelUse) Timeout(configured func(key string) (string, error)) (time.Duration, error) {
+	v, err := configured(modelTimeout)
+	if v == "" || err != nil {
+		return u.limit, err
+	}
+	return parseModelTimeout(v)
+}
+
+func parseModelTimeout(v string) (time.Duration, error) {
+	d, err := time.ParseDuration(v)
+	if err != nil || d < time.Millisecond || d > time.Hour {
+		return 0, fmt.Errorf("%w: %s: %q is not a duration from 1ms to 1h", state.ErrInvalid, modelTimeout, v)
+	}
+	return d, nil
+}
+
+// ModelKeys are the keys about models. Values are checked by opening a model: no provider is asked.
+func ModelKeys() []Key {
+	opened := func(u *ModelUse, open func(spec string) error) func(string) error {
+		return func(v string) error {
+			err := graph.CheckLine(u.Key, v, 1, maxModelSpec)
+			if err == nil {
+				if err = open(v); err != nil {
+					err = fmt.Errorf("%w: %s: want a model: %w", state.ErrInvalid, u.Key, err)
+				}
+			}
+			return err
+		}
+	}
+	return []Key{
+		{EmbedModel, "MNEM_EMBED_MODEL", "", "what embeds texts: see 'mnem embed'; minilm by default, or off",
+			opened(Embed, openEmbedder)},
+		{RerankModel, "MNEM_RERANK_MODEL", "", "the model that judges items again: PROVIDER:MODEL, as --set rerank",
+			opened(Rerank, func(v string) error { _, err := rerank.Open(v, model.ProviderOptions{}); return err })},
+		{RewriteModel, "MNEM_REWRITE_MODEL", "", "what rewrites queries: " + model.List(model.Specs(Rewrite.Providers), "or"),
+			opened(Rewrite, func(v string) error { _, err := rewrite.Open(v, model.ProviderOptions{}); return err })},
+		{modelTimeout, "MNEM_MODEL_TIMEOUT", "", "longest request to a model: 1ms to 1h; else 10s to 1m",
+			func(v string) error { _, err := parseModelTimeout(v); return err }},
+	}
+}
+
+// openEmbedder opens a model behind HTTP; what others read is looked at when they are used.
+func openEmbedder(spec string) error {
+	name, _, _ := strings.Cut(spec, ":")
+	if spec == embed.Off || spec == embed.BuiltIn || name == "hash" || name == "static" {
+		return nil
+	}
+	_, err := embed.Open(spec, embed.OpenOptions{})
+	return err
 }

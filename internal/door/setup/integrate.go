@@ -5,11 +5,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/mnem-project/mnem/internal/agent/clients"
 	"github.com/mnem-project/mnem/internal/agent/integrate"
+	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/reach"
+	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/verb"
 )
 
@@ -171,4 +174,276 @@ func integrateClient(ctx context.Context, c *line.Line, s *integrate.Setup, q *i
 		return err
 	}
 	return applyEdits(ctx, c, s, client, all, integrate.Command(e))
+}
+
+// integrationsJSON says what was, or would be, done for all clients.
+type integrationsJSON struct {
+	Level   clients.Level   `json:"level" shape:"user|project"`
+	DryRun  bool            `json:"dry_run"`
+	Clients []integrate.Row `json:"clients"`
+}
+
+var doneStyles = map[string]string{
+	integrate.Written: show.Green, integrate.Taken: show.Green, integrate.NoFile: show.Dim, integrate.NotHere: show.Dim, integrate.Failed: show.Red,
+}
+
+// eachClient integrates the clients that are on this machine, or takes all of them back. One that fails does not keep
+// the others from it, and its exit code becomes that of the command.
+func eachClient(ctx context.Context, c *line.Line, s *integrate.Setup, f Integration, add bool) error {
+	if f.Client != "" {
+		return line.Usagef("--all takes no client")
+	}
+	if f.Project {
+		if _, _, err := clientFile(c, s, integrate.Names()[0]); err != nil {
+			return err // it is not the client's fault
+		}
+	}
+	out := integrationsJSON{Level: s.Level, DryRun: f.DryRun}
+	for _, client := range clients.All() {
+		row, all, err := s.One(ctx, client, add)
+		if err != nil {
+			row.State, row.Error = integrate.Failed, verb.Text(err.Error())
+			row.Hint = verb.Text(line.HintOf(err, false))
+			if c.Exit == 0 {
+				c.Exit = line.OutcomeOf(ctx, err).Exit
+			}
+		}
+		out.Clients = append(out.Clients, row)
+		switch {
+		case c.InJSON || all.Entry == nil:
+		case !f.DryRun:
+			var command []string
+			if add {
+				command = []string{c.App.Executable}
+			}
+			remarkEdits(c, s, client, all, command)
+		default:
+			for _, change := range all.All() {
+				if err := printChange(c, change); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if c.InJSON {
+		return c.PrintJSON(out)
+	}
+	return printAll(c, out, f, add)
+}
+
+// printAll prints what became of each client, and what is left to the user.
+func printAll(c *line.Line, out integrationsJSON, f Integration, add bool) error {
+	var rows [][]show.Cell
+	some := false
+	for _, row := range out.Clients {
+		said := map[string]string{
+			integrate.Unchanged: "there already", integrate.Taken: "taken away", integrate.NoFile: "has no file of a " + string(out.Level),
+			integrate.NotHere: "not installed",
+		}[row.State]
+		switch {
+		case said == "":
+			said = row.State
+		case row.State == integrate.Unchanged && !add:
+			said = "nothing there"
+		}
+		if f.DryRun && (row.State == integrate.Written || row.State == integrate.Taken) {
+			said = "would be " + said
+		}
+		some = some || row.State == integrate.Written
+		about := ""
+		if row.State == integrate.Failed {
+			about = line.OneLine(string(row.Error))
+		}
+		files := row.Files
+		if len(files) > 0 {
+			about, files = line.OneLine(files[0]), files[1:]
+		}
+		rows = append(rows, show.Row(row.Client, show.Bold, said, doneStyles[row.State], about, ""))
+		for _, file := range files {
+			rows = append(rows, show.Row("", "", "", "", line.OneLine(file), ""))
+		}
+		if row.Hint != "" {
+			rows = append(rows, show.Row("", "", "", "", "→ "+line.OneLine(string(row.Hint)), ""))
+		}
+	}
+	if err := c.Table(rows); err != nil {
+		return err
+	}
+	if some && !f.DryRun {
+		c.Remark("restart them to use it; 'mnem doctor' checks it")
+	}
+	return nil
+}
+
+var stateStyles = map[string]string{
+	integrate.Integrated: show.Green, integrate.Outdated: show.Yellow, integrate.Damaged: show.Red,
+}
+
+func listClients(c *line.Line) error {
+	list := Integrating(c, Integration{}).States()
+	if c.InJSON {
+		return c.PrintJSON(clientsJSON{list})
+	}
+	rows := [][]show.Cell{show.HeadRow("client", "level", "state", "hooks", "rules", "file")}
+	for _, row := range list {
+		style := map[string]string{integrate.Integrated: show.Green, integrate.Damaged: show.Red}[row.State]
+		rows = append(rows, show.Row(row.Client, show.Bold, string(row.Level), "", row.State, style,
+			string(row.Hooks), stateStyles[string(row.Hooks)],
+			string(row.Rules), stateStyles[string(row.Rules)], line.OneLine(row.Path), ""))
+	}
+	return c.Table(slices.Clip(rows))
+}
+
+// printIntegration prints what would be written into files of their own, and where it goes.
+func printIntegration(c *line.Line, s *integrate.Setup, client clients.Client, path string, e clients.ServerCommand) error {
+	text, err := client.Text(clients.Name, e)
+	if err != nil {
+		return err
+	}
+	if c.InJSON {
+		return c.PrintJSON(integrate.Done{
+			Client: client.Name, Level: s.Level, Path: path, DryRun: true, Command: integrate.Command(e),
+		})
+	}
+	c.Remark("goes to %s", line.OneLine(path))
+	if err := c.Printf("%s", plain.Lines(text)+"\n"); err != nil {
+		return err
+	}
+	hooks, rules := s.Besides(client)
+	if hooks != "" {
+		if text, err = s.HooksText(client); err != nil {
+			return err
+		}
+		c.Remark("goes to %s", line.OneLine(hooks))
+		if err := c.Printf("%s", plain.Lines(text)+"\n"); err != nil {
+			return err
+		}
+	}
+	if rules == "" {
+		return nil
+	}
+	c.Remark("goes to %s", line.OneLine(rules))
+	return c.Printf("%s", plain.Lines(client.RulesText())+"\n")
+}
+
+// applyEdits writes the edits of a client's files, all or none, or prints them in a dry run.
+func applyEdits(
+	ctx context.Context, c *line.Line, s *integrate.Setup, client clients.Client, all integrate.Edits, command []string,
+) error {
+	backups, err := s.Write(ctx, client, all)
+	if err != nil {
+		return err
+	}
+	if c.InJSON {
+		return c.PrintJSON(s.Report(client, all, backups, command))
+	}
+	if s.DryRun {
+		for _, change := range all.All() {
+			if err := printChange(c, change); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := tellEdits(c, client, all, command); err != nil {
+		return err
+	}
+	remarkEdits(c, s, client, all, command)
+	if command != nil && all.Changed() {
+		c.Remark("restart %s to use it; 'mnem doctor' checks it", client.Title)
+	}
+	return nil
+}
+
+// tellEdits says what was written, or taken away if there is no command.
+func tellEdits(c *line.Line, client clients.Client, all integrate.Edits, command []string) (err error) {
+	tell := func(change *clients.FileEdit, format string, args ...any) {
+		if err == nil && change != nil && change.Changed() {
+			err = c.Printf(format+"\n", append(args, line.OneLine(change.Path))...)
+		}
+	}
+	switch {
+	case command == nil && !all.Changed():
+		return c.Printf("%s has no entry %s in %s\n", client.Title, clients.Name, line.OneLine(all.Entry.Path))
+	case command == nil:
+		tell(all.Entry, "took %s out of %s", clients.Name)
+		tell(all.Hooks, "took the hooks out of %s")
+		tell(all.Rules, "took the rules out of %s")
+	case !all.Changed():
+		return c.Printf("%s is integrated already, by %s\n", client.Title, line.OneLine(all.Entry.Path))
+	default:
+		tell(all.Entry, "%s starts '%s', by %s", client.Title, line.OneLine(strings.Join(command, " ")))
+		tell(all.Hooks, "%s calls '%s hook', by %s", client.Title, line.OneLine(command[0]))
+		tell(all.Rules, "%s is told when to use it, by %s", client.Title)
+	}
+	return err
+}
+
+// remarkEdits says what is left to the user.
+func remarkEdits(c *line.Line, s *integrate.Setup, client clients.Client, all integrate.Edits, command []string) {
+	if all.Rules != nil {
+		switch path := line.OneLine(all.Rules.Path); all.Kept {
+		case clients.RulesEdited:
+			c.Remark("%s was edited, and is left alone", path)
+		case clients.RulesForeign:
+			if command != nil {
+				c.Remark("%s is not of mnem, and is left alone", path)
+			}
+		}
+	}
+	if command == nil || !all.Changed() {
+		return
+	}
+	if all.Rules != nil {
+		if instead := client.RulesInstead(all.Rules.Path); instead != "" {
+			c.Remark("%s reads %s in place of %s", client.Title, line.OneLine(instead), line.OneLine(all.Rules.Path))
+		}
+	}
+	if all.Rules == nil && !s.NoRules && client.RulesPath(s.Machine, clients.Project) != "" {
+		c.Remark("%s has files of rules in projects alone: --project writes one", client.Title)
+	}
+	if all.Hooks != nil && all.Hooks.Changed() && client.Name == "codex" {
+		c.Remark("Codex runs no hook before it is trusted: open /hooks in it")
+	}
+}
+
+// printChange prints the lines that a change takes out and puts in.
+func printChange(c *line.Line, change *clients.FileEdit) error {
+	if !change.Changed() {
+		return c.Printf("nothing would change in %s\n", line.OneLine(change.Path))
+	}
+	old, now := textLines(change.Old), textLines(change.New)
+	same := 0
+	for same < min(len(old), len(now)) && old[same] == now[same] {
+		same++
+	}
+	old, now = old[same:], now[same:]
+	for len(old) > 0 && len(now) > 0 && old[len(old)-1] == now[len(now)-1] {
+		old, now = old[:len(old)-1], now[:len(now)-1]
+	}
+	if err := c.Printf("%s, from line %d:\n", line.OneLine(change.Path), same+1); err != nil {
+		return err
+	}
+	for _, l := range old {
+		if err := c.Printf("%s\n", c.Paint(show.Red, "- "+line.OneLine(l))); err != nil {
+			return err
+		}
+	}
+	for _, l := range now {
+		if err := c.Printf("%s\n", c.Paint(show.Green, "+ "+line.OneLine(l))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func textLines(text []byte) []string {
+	if len(text) == 0 {
+		return nil
+	}
+	all := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	for i, l := range all {
+		all[i] = strings.TrimSuffix(l, "\r")
+	}
+	return all
 }

@@ -1,6 +1,10 @@
+// Package verbs lists the verbs with how their answers are printed, and runs them for other surfaces than the
+// command line.
 package verbs
 
 import (
+	"context"
+
 	"github.com/mnem-project/mnem/internal/door/answers"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/reach"
@@ -10,6 +14,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/internal/verb/editing"
 	"github.com/mnem-project/mnem/internal/verb/ingesting"
+	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/internal/verb/outlining"
 	"github.com/mnem-project/mnem/internal/verb/reading"
 	"github.com/mnem-project/mnem/internal/verb/remembering"
@@ -108,4 +113,27 @@ func verbsOfHistory() []*line.Bound {
 		reach.Bind(upkeep.Purge, answers.Purged),
 		reach.Bind(branching.Verify, answers.Verified),
 	}
+}
+
+// bindLast binds the verb that tells what an agent was given, and says so if that is nothing.
+func bindLast() *line.Bound {
+	v := reach.Bind(asking.Last, answers.Last)
+	v.Around = func(ctx context.Context, c *line.Line, _ any, run func(context.Context) error) error {
+		err := run(ctx)
+		if err == nil && c.Answers == 0 {
+			c.Remark("nothing was given to an agent yet")
+		}
+		return err
+	}
+	return v
+}
+
+// Operations returns what remote callers may ask: the verbs that are not for this machine alone.
+func Operations() (all []operation.Operation) {
+	for _, v := range Verbs() {
+		if !v.Spec.Local {
+			all = append(all, v.Spec.Operations()...)
+		}
+	}
+	return all
 }

@@ -1,4 +1,0 @@
-package line
-
-// Variable is an environment variable that commands read.
-type Variable struct{ Name, Means string }
