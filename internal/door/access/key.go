@@ -85,8 +85,8 @@ type (
 	}
 	keyRevokeRequest struct {
 		keyNamed
-		Since  string `op:"" doc:"from which {TIME} on, RFC 3339; default: for ever"`
-		Reason string `op:"" doc:"why"`
+		Since  graph.OptTime `op:"" doc:"from which {TIME} on, RFC 3339; default: for ever"`
+		Reason string        `op:"" doc:"why"`
 	}
 )
 
@@ -256,6 +256,8 @@ func trustStyle(trust string) string {
 	return show.Yellow
 }
 
+func yesNo(is bool) string { return map[bool]string{true: "yes", false: "no"}[is] }
+
 func keyShow(_ context.Context, c *line.Line, q *keyNamed) error { return showKey(c, q.Name) }
 
 // printKey prints what is known of a key.
@@ -267,7 +269,7 @@ func printKey(c *line.Line, k keyring.Known) error {
 		show.Row("name", "", line.FirstOf(line.OneLine(k.Name), "(no name)"), show.Bold),
 		show.Row("key", "", k.Key.String(), ""),
 		show.Row("fingerprint", "", k.Key.Fingerprint(), show.Yellow),
-		show.Row("secret", "", map[bool]string{true: "yes", false: "no"}[k.Secret], ""),
+		show.Row("secret", "", yesNo(k.Secret), ""),
 		show.Row("trust", "", k.Trust(), trustStyle(k.Trust())),
 	}
 	add := func(name, value string) {
@@ -366,18 +368,6 @@ func keyRm(_ context.Context, c *line.Line, q *keyRmRequest) error {
 	return c.Say(removedJSON{q.Name}, "deleted the secret of key %s\n", line.OneLine(q.Name))
 }
 
-// revocationTime reads the value of --since, absent if it was not given.
-func revocationTime(s string) (graph.OptTime, error) {
-	if s == "" {
-		return graph.OptTime{}, nil
-	}
-	t, err := graph.ParseTime(s)
-	if err != nil {
-		return graph.OptTime{}, line.Usagef("--since: %w", err)
-	}
-	return graph.At(t), nil
-}
-
 func keyTrust(ctx context.Context, c *line.Line, q *keyTrustRequest) error {
 	return editTrust(ctx, c, q.Key, func(l *keyring.TrustList, k keyring.Known, now graph.Time) error {
 		if q.Remove && !l.Remove(k.Key) {
@@ -402,12 +392,8 @@ func keyTrust(ctx context.Context, c *line.Line, q *keyTrustRequest) error {
 }
 
 func keyRevoke(ctx context.Context, c *line.Line, q *keyRevokeRequest) error {
-	from, err := revocationTime(q.Since)
-	if err != nil {
-		return err
-	}
 	return editTrust(ctx, c, q.Name, func(l *keyring.TrustList, k keyring.Known, now graph.Time) error {
-		return l.Revoke(k.Key, keyring.Revocation{At: now, Since: from, Reason: q.Reason})
+		return l.Revoke(k.Key, keyring.Revocation{At: now, Since: q.Since, Reason: q.Reason})
 	})
 }
 
@@ -424,8 +410,7 @@ func editTrust(
 	if err != nil {
 		return err
 	}
-	err = ring.EditTrust(ctx, func(l *keyring.TrustList) error { return edit(l, k, now) })
-	if err != nil {
+	if err := ring.EditTrust(ctx, func(l *keyring.TrustList) error { return edit(l, k, now) }); err != nil {
 		return err
 	}
 	return showKey(c, k.Key.String())

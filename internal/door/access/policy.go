@@ -111,7 +111,7 @@ func policyShow(c *line.Line) error {
 	if err != nil {
 		return err
 	}
-	return show.Answer(&c.Console, out, func(_ *show.Console, p *policyJSON) error { return printPolicy(c, p) })
+	return show.Answer(&c.Console, out, printPolicy)
 }
 
 // ReadPolicy reads the policy strictly.
@@ -141,12 +141,10 @@ func ReadPolicy(c *line.Line) (*policyJSON, error) {
 // writingOperations returns the names of what policies speak of, in order: verbs, and what changes settings,
 // keys and tokens.
 func writingOperations() []string {
-	names := append(table.Governed(), Configuring...)
-	slices.Sort(names)
-	return names
+	return slices.Sorted(slices.Values(append(table.Governed(), Configuring...)))
 }
 
-func printPolicy(c *line.Line, out *policyJSON) error {
+func printPolicy(c *show.Console, out *policyJSON) error {
 	if !out.Present {
 		return c.Printf("no policy: agents may do everything ('mnem config policy --write' makes %s)\n",
 			line.OneLine(out.Path))
@@ -161,23 +159,18 @@ func printPolicy(c *line.Line, out *policyJSON) error {
 	for i, r := range out.Rules {
 		rows = append(rows, []show.Cell{
 			show.CellOf(fmt.Sprint(i+1), ""), list(r.Agents), list(r.Operations), list(r.Types), list(r.Edges),
-			show.CellOf(line.OneLine(string(r.Only)), ""),
-			show.CellOf(map[bool]string{true: "yes", false: "no"}[r.Signed], ""),
+			show.CellOf(line.OneLine(string(r.Only)), ""), show.CellOf(yesNo(r.Signed), ""),
 		})
 	}
 	if len(out.Rules) == 0 {
-		rows = nil
-		if err := c.Printf("the policy has no rule: agents may change nothing\n"); err != nil {
-			return err
-		}
-	}
-	if err := c.Table(rows); err != nil {
-		return err
+		c.Put("the policy has no rule: agents may change nothing\n")
+	} else {
+		c.PutTable(rows)
 	}
 	for _, o := range out.Unknown {
 		c.Remark("note: %q fits no operation; see 'mnem config policy --help'", line.OneLine(o))
 	}
-	return nil
+	return c.Failed()
 }
 
 // askPolicy prints what the policy says about one change.
@@ -191,8 +184,7 @@ func askPolicy(c *line.Line, agent, operation string, q *policyRequest) error {
 			"they speak of %s", strings.Join(known, ", "))
 	}
 	p, _ := policy.Read(path) // a damaged one refuses, and says why
-	err = p.Allows(agent, operation, q.Types, q.Edges)
-	if err != nil {
+	if err := p.Allows(agent, operation, q.Types, q.Edges); err != nil {
 		return verb.PolicyHint(err)
 	}
 	return c.Say(verdictJSON{Allowed: true, Agent: agent, Operation: operation}, "allowed\n")

@@ -31,8 +31,7 @@ func Fsck(c *show.Console, res *upkeep.Fscked) error {
 		if e.CID.Defined() {
 			cid = e.CID.String()
 		}
-		c.Put("%s %s: %s\n", c.Paint(show.Red, string(e.Kind)), cid,
-			show.Line(e.Message))
+		c.Put("%s %s: %s\n", c.Paint(show.Red, string(e.Kind)), cid, show.Line(e.Message))
 	}
 	if res.OK {
 		return c.Printf("%s: %s\n", c.Paint(show.Green, "ok"), show.Plural(res.Blocks, "block"))
@@ -46,13 +45,13 @@ func GC(c *show.Console, res *core.GCResult) error {
 	if res.DryRun {
 		verb = "would remove"
 	}
-	err := c.Printf("%s %s, %s; %s kept\n", verb, show.Plural(res.Blocks, "block"),
+	c.Put("%s %s, %s; %s kept\n", verb, show.Plural(res.Blocks, "block"),
 		show.Plural(int(res.Bytes), "byte"), show.Plural(res.Kept, "block"))
-	if err == nil && res.MustFree > 0 {
-		err = c.Printf("the disk has no room to rewrite the files without them: free %s and run 'mnem gc'\n",
+	if res.MustFree > 0 {
+		c.Put("the disk has no room to rewrite the files without them: free %s and run 'mnem gc'\n",
 			show.Plural(int(res.MustFree), "byte"))
 	}
-	return err
+	return c.Failed()
 }
 
 func Purged(c *show.Console, p *upkeep.Purged) error {
@@ -68,25 +67,21 @@ func Purged(c *show.Console, p *upkeep.Purged) error {
 	if !ofText {
 		what = "of node " + p.Node.String()
 	}
-	err := c.Printf("%s %s %s\n", verb, show.Plural(len(p.Erased), "block"), what)
+	c.Put("%s %s %s\n", verb, show.Plural(len(p.Erased), "block"), what)
 	switch {
-	case err != nil:
 	case p.Denied != "":
-		err = c.Printf("erasure pending: %s\n'mnem gc' of the role that owns the tables goes on\n", show.Line(p.Denied))
+		c.Put("erasure pending: %s\n'mnem gc' of the role that owns the tables goes on\n", show.Line(p.Denied))
 	case p.Pending:
 		some := "some"
 		if p.MustFree > 0 {
 			some = show.Plural(int(p.MustFree), "byte")
 		}
-		err = c.Printf("erasure pending: the disk has no room to rewrite the files that still have "+
+		c.Put("erasure pending: the disk has no room to rewrite the files that still have "+
 			"its bytes;\nfree %s, and 'mnem gc' or the next command that writes goes on\n", some)
-	}
-	if err != nil {
-		return err
 	}
 	var rows [][]show.Cell
 	row := func(what, name string) {
-		rows = append(rows, []show.Cell{{Text: what, Style: show.Dim}, {Text: show.Line(name), Style: ""}})
+		rows = append(rows, show.Row(what, show.Dim, show.Line(name), ""))
 	}
 	for _, ref := range p.Branches {
 		row("removed from branch", string(ref.Ref[len(graph.Heads):]))
@@ -115,21 +110,14 @@ func Purged(c *show.Console, p *upkeep.Purged) error {
 	for _, f := range p.Files {
 		row(purgedFile(f, p.DryRun), ".mnem/"+f.Path)
 	}
-	if err := c.Table(rows); err != nil {
-		return err
-	}
+	c.PutTable(rows)
 	if p.More > 0 {
-		if err := c.Printf("… and in %s more\n", show.Plural(p.More, "block")); err != nil {
-			return err
-		}
+		c.Put("… and in %s more\n", show.Plural(p.More, "block"))
 	}
 	for _, name := range p.Elsewhere {
-		err := c.Printf("%s may still have it: 'mnem push %s --redactions' erases it there\n", show.Line(name), show.Line(name))
-		if err != nil {
-			return err
-		}
+		c.Put("%s may still have it: 'mnem push %[1]s --redactions' erases it there\n", show.Line(name))
 	}
-	return nil
+	return c.Failed()
 }
 
 // purgedFile says what became of a file.

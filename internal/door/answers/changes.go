@@ -36,29 +36,51 @@ func printCommit(c *show.Console, a *editing.Committed) error {
 	case a.NoChange:
 		return c.Printf("nothing to commit%s\n", more)
 	case a.DryRun:
-		if err := printShort(c, a.Short, a.Nodes, a.Edges); err != nil {
-			return err
-		}
+		printShort(c, a.Short, a.Nodes, a.Edges)
 		return c.Printf("would commit %s%s\n", c.Changes(a.Nodes, a.Edges), more)
 	}
-	err := c.Printf("%s %s%s\n", c.At(a.Branch, a.Commit), c.Changes(a.Nodes, a.Edges), more)
-	if err == nil && a.Unembedded > core.LeftNodes { // fewer get theirs in a moment
-		err = c.Printf("%d nodes have no vectors yet: questions find these by their words, until 'mnem embed' or a server "+
+	c.Put("%s %s%s\n", c.At(a.Branch, a.Commit), c.Changes(a.Nodes, a.Edges), more)
+	if a.Unembedded > core.LeftNodes { // fewer get theirs in a moment
+		c.Put("%d nodes have no vectors yet: questions find these by their words, until 'mnem embed' or a server "+
 			"('mnem serve', 'mnem mcp') has made them\n", a.Unembedded)
 	}
-	return err
+	return c.Failed()
 }
 
 // repeats tells how many lines said what was known already.
 func repeats(duplicates, unchanged int) string {
 	text := ""
 	if duplicates > 0 {
-		text += fmt.Sprintf(", %s", show.Plural(duplicates, "duplicate"))
+		text += ", " + show.Plural(duplicates, "duplicate")
 	}
 	if unchanged > 0 {
 		text += fmt.Sprintf(", %d unchanged", unchanged)
 	}
 	return text
+}
+
+// count is how many there are of something.
+type count struct {
+	n    int
+	what string
+}
+
+// counts names what there is, as "2 added".
+func counts(list ...count) (parts []string) {
+	for _, one := range list {
+		if one.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", one.n, one.what))
+		}
+	}
+	return parts
+}
+
+// countsByName names what there is by kind, in the order of the kinds.
+func countsByName(kinds map[string]int) (parts []string) {
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		parts = append(parts, fmt.Sprintf("%d %s", kinds[kind], show.Line(kind)))
+	}
+	return parts
 }
 
 // Stage prints what is staged after a change of it.
@@ -104,11 +126,8 @@ func Marked(c *show.Console, m *editing.Marked) error {
 		state = string(*m.State)
 		already = state + " already"
 	}
-	err := printParts(c, m.Labels, changedPart{m.Marked, state}, changedPart{m.Unmarked, "unmarked"},
+	printParts(c, m.Labels, changedPart{m.Marked, state}, changedPart{m.Unmarked, "unmarked"},
 		changedPart{m.Already, already})
-	if err != nil {
-		return err
-	}
 	what := show.Plural(len(m.Marked)+len(m.Unmarked), "mark")
 	return printCommitOf(c, what, m.NoChange, m.DryRun, m.Branch, m.Commit)
 }
@@ -120,14 +139,12 @@ func Pinned(c *show.Console, p *editing.PinChanged) error {
 	if !p.Pinned {
 		what, already = "unpinned", "not pinned"
 	}
-	if err := printParts(c, p.Labels, changedPart{p.Changed, what}, changedPart{p.Already, already}); err != nil {
-		return err
-	}
+	printParts(c, p.Labels, changedPart{p.Changed, what}, changedPart{p.Already, already})
 	return printCommitOf(c, show.Plural(len(p.Changed), "node"), p.NoChange, p.DryRun, p.Branch, p.Commit)
 }
 
 // printParts prints each node with what became of it.
-func printParts(c *show.Console, labels map[string]reading.NodeName, parts ...changedPart) error {
+func printParts(c *show.Console, labels map[string]reading.NodeName, parts ...changedPart) {
 	for _, part := range parts {
 		for _, id := range part.ids {
 			about := ""
@@ -137,7 +154,6 @@ func printParts(c *show.Console, labels map[string]reading.NodeName, parts ...ch
 			c.Put("%s  %s\n", part.what, strings.TrimRight(about, " "))
 		}
 	}
-	return nil
 }
 
 // printCommitOf prints the commit of what was changed, if there is one.
@@ -158,42 +174,35 @@ func printUndecided(c *show.Console, pairs []remembering.UndecidedPair) error {
 			show.Brief(p.Later.Text, show.SummaryWidth), p.Earlier.ID.String()[:8],
 			show.Brief(p.Earlier.Text, show.SummaryWidth), p.Settle, p.Differ)
 	}
-	return nil
+	return c.Failed()
 }
 
 // Reviewed prints the memories to review, or what was decided.
 func Reviewed(c *show.Console, q *remembering.ReviewRequest, r *remembering.Reviewed) error {
 	warnSecrets(c, r.Warnings)
 	changed := len(r.Dropped) + len(r.Pinned) + len(r.Edited)
-	switch {
-	case len(r.Items) == 0 && changed+len(r.Kept)+len(r.Already) == 0 && !q.Rest && len(r.Undecided) > 0:
-		return printUndecided(c, r.Undecided)
-	case len(r.Items) == 0 && changed+len(r.Kept)+len(r.Already) == 0 && !q.Rest:
+	switch nothing := len(r.Items)+changed+len(r.Kept)+len(r.Already) == 0 && !q.Rest; {
+	case nothing && len(r.Undecided) == 0:
 		return c.Printf("nothing to review\n")
+	case nothing:
+		return printUndecided(c, r.Undecided)
 	case len(r.Items) > 0:
-		rows := [][]show.Cell{}
+		var rows [][]show.Cell
 		for _, it := range r.Items {
-			rows = append(rows, []show.Cell{
-				{Text: nodeLabel(it.Key, it.ID), Style: show.Bold}, {Text: show.Word(it.Type), Style: ""},
-				{Text: it.Created.String(), Style: show.Dim}, {Text: show.Brief(it.Text, show.SummaryWidth), Style: ""},
-			})
+			rows = append(rows, show.Row(nodeLabel(it.Key, it.ID), show.Bold, show.Word(it.Type), "",
+				it.Created.String(), show.Dim, show.Brief(it.Text, show.SummaryWidth), ""))
 		}
 		c.Remark("%d to review; --keep, --drop, --pin, --set and --all decide", r.Left)
-		if err := c.Table(rows); err != nil {
-			return err
-		}
+		c.PutTable(rows)
 		return printUndecided(c, r.Undecided)
 	}
-	err := printParts(c, r.Labels, changedPart{r.Dropped, "forgotten"}, changedPart{r.Pinned, "pinned"},
+	printParts(c, r.Labels, changedPart{r.Dropped, "forgotten"}, changedPart{r.Pinned, "pinned"},
 		changedPart{r.Edited, "edited"}, changedPart{r.Already, "as it was"})
-	if err == nil && len(r.Kept) > 0 {
-		err = c.Printf("%d kept\n", len(r.Kept))
+	if len(r.Kept) > 0 {
+		c.Put("%d kept\n", len(r.Kept))
 	}
-	if err == nil && changed > 0 {
-		err = printCommitOf(c, show.Plural(changed, "change"), false, r.DryRun, r.Branch, r.Commit)
-	}
-	if err != nil {
-		return err
+	if changed > 0 {
+		_ = printCommitOf(c, show.Plural(changed, "change"), false, r.DryRun, r.Branch, r.Commit)
 	}
 	return c.Printf("%d left to review\n", r.Left)
 }
@@ -205,19 +214,12 @@ func HalfLives(c *show.Console, h *remembering.HalfLives) error {
 		if slices.Contains(h.Own, typ) {
 			from = "own"
 		}
-		rows = append(rows, []show.Cell{
-			{Text: show.Line(typ), Style: show.Bold}, {Text: show.Plural(h.HalfLives[typ], "day"), Style: ""}, {Text: from, Style: show.Dim},
-		})
+		rows = append(rows, show.Row(show.Line(typ), show.Bold, show.Plural(h.HalfLives[typ], "day"), "",
+			from, show.Dim))
 	}
-	rows = append(rows, []show.Cell{{Text: "*", Style: show.Bold}, {Text: show.Plural(h.Other, "day"), Style: ""}, {Text: "built in", Style: show.Dim}})
-	if err := c.Table(rows); err != nil || h.Branch == "" {
-		return err // nothing was asked to be written
+	rows = append(rows, show.Row("*", show.Bold, show.Plural(h.Other, "day"), "", "built in", show.Dim))
+	if c.PutTable(rows); h.Branch == "" {
+		return c.Failed() // nothing was asked to be written
 	}
-	switch {
-	case h.NoChange:
-		return c.Printf("nothing to commit\n")
-	case h.DryRun:
-		return c.Printf("would commit half-lives\n")
-	}
-	return c.Printf("%s half-lives\n", c.At(h.Branch, h.Commit))
+	return printCommitOf(c, "half-lives", h.NoChange, h.DryRun, h.Branch, h.Commit)
 }

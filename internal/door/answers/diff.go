@@ -38,23 +38,33 @@ func Diff(c *show.Console, q *branching.DiffRequest, answer any) error {
 // printDiffered prints the items that differ, and what of the profiles does.
 func printDiffered(c *show.Console, d *branching.Differed, byWord bool) error {
 	err := d.Nodes(func(n state.NodeDiff) error {
-		return printItemDiff(c, n.Kind, "node "+nodeLabel(verb.Text(n.Key), n.ID)+" "+show.Word(n.Type), n.Fields, byWord)
+		printItemDiff(c, n.Kind, nodeTitle(&n), n.Fields, byWord)
+		return c.Failed()
 	})
 	if err != nil {
 		return err
 	}
 	err = d.Edges(func(e branching.EdgeDiff) error {
-		text := "edge " + show.Word(e.Type) + " " + nodeLabel(e.SrcKey, e.Src) + " -> " +
-			nodeLabel(e.DstKey, e.Dst)
-		if e.Key != "" {
-			text += " (" + show.Line(e.Key) + ")"
-		}
-		return printItemDiff(c, e.Kind, text, e.Fields, byWord)
+		printItemDiff(c, e.Kind, edgeTitle(&e), e.Fields, byWord)
+		return c.Failed()
 	})
 	if err != nil {
 		return err
 	}
 	return printProfilesDiff(c, d.Profiles)
+}
+
+// nodeTitle and edgeTitle name what differs.
+func nodeTitle(n *state.NodeDiff) string {
+	return "node " + nodeLabel(verb.Text(n.Key), n.ID) + " " + show.Word(n.Type)
+}
+
+func edgeTitle(e *branching.EdgeDiff) string {
+	title := "edge " + show.Word(e.Type) + " " + nodeLabel(e.SrcKey, e.Src) + " -> " + nodeLabel(e.DstKey, e.Dst)
+	if e.Key != "" {
+		title += " (" + show.Line(e.Key) + ")"
+	}
+	return title
 }
 
 func printDiffStat(c *show.Console, d *branching.DifferedStat) error {
@@ -68,7 +78,7 @@ func printDiffStat(c *show.Console, d *branching.DifferedStat) error {
 		}
 		c.Put("%s\n", c.CountsLine(part.total, part.what+"s in all"))
 	}
-	return nil
+	return c.Failed()
 }
 
 // headFields are in the line of an item already.
@@ -85,7 +95,7 @@ func changeSign(k state.ChangeKind) (sign, style string) {
 	return "~", show.Yellow
 }
 
-func printItemDiff(c *show.Console, k state.ChangeKind, title string, fields []state.FieldDiff, byWord bool) error {
+func printItemDiff(c *show.Console, k state.ChangeKind, title string, fields []state.FieldDiff, byWord bool) {
 	sign, style := changeSign(k)
 	c.Put("%s\n", c.Paint(style, sign+" "+title))
 	for _, f := range fields {
@@ -105,7 +115,6 @@ func printItemDiff(c *show.Console, k state.ChangeKind, title string, fields []s
 		}
 		c.Put("  %s: %s\n", show.Line(f.Field), values)
 	}
-	return nil
 }
 
 // diffValue is a value in one safe line, nil for none.
@@ -126,7 +135,6 @@ var wordPattern = pattern.New(`[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]|[\p{L}\
 // WordDiff shows how a value became another, words that went as [-…-] and words that came as {+…+}.
 func WordDiff(c *show.Console, from, to *ipld.Value) string {
 	a, b := wordsOf(from), wordsOf(to)
-	var out strings.Builder
 	start := 0
 	for start < len(a) && start < len(b) && a[start] == b[start] {
 		start++
@@ -135,6 +143,7 @@ func WordDiff(c *show.Console, from, to *ipld.Value) string {
 	for end < len(a)-start && end < len(b)-start && a[len(a)-1-end] == b[len(b)-1-end] {
 		end++
 	}
+	var out strings.Builder
 	out.WriteString(show.Line(strings.Join(a[:start], "")))
 	writeChanged(c, &out, a[start:len(a)-end], b[start:len(b)-end])
 	out.WriteString(show.Line(strings.Join(a[len(a)-end:], "")))
@@ -230,23 +239,21 @@ func Merged(c *show.Console, m *branching.Merged) error {
 	if m.VectorsDropped > 0 {
 		c.Remark("note: %s of changed text dropped: embed again", show.Plural(m.VectorsDropped, "vector"))
 	}
-	would := ""
+	branch, counts, would := c.Paint(show.Cyan, show.Line(m.Branch)), c.Changes(m.Nodes, m.Edges), ""
 	if m.DryRun {
 		would = "would be "
 	}
-	branch, at := c.Paint(show.Cyan, show.Line(m.Branch)), c.Commit(m.Commit)
-	counts := c.Changes(m.Nodes, m.Edges)
 	switch {
 	case m.NoChange:
 		return c.Printf("nothing to do: %s has all of it\n", branch)
 	case !m.Commit.Defined():
 		return nil
 	case m.FastForward:
-		return c.Printf("[%s %s] %sfast-forward: %s\n", branch, at, would, counts)
+		return c.Printf("%s %sfast-forward: %s\n", c.At(m.Branch, m.Commit), would, counts)
 	case m.DryRun:
 		return c.Printf("[%s] would be %s\n", branch, counts)
 	}
-	return c.Printf("[%s %s] %s\n", branch, at, counts)
+	return c.Printf("%s %s\n", c.At(m.Branch, m.Commit), counts)
 }
 
 // PrintConflicts prints conflicts for people: an item a line, then its fields.

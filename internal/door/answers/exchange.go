@@ -2,7 +2,6 @@ package answers
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -33,15 +32,13 @@ func Export(c *show.Console, res *transfer.Exported) error {
 	}
 	var rows [][]show.Cell
 	for _, ref := range res.Refs {
-		rows = append(rows, []show.Cell{
-			{Text: show.Line(string(ref.Name)), Style: show.Cyan}, {Text: show.ShortCID(ref.Target), Style: show.Yellow},
-		})
+		rows = append(rows, show.Row(show.Line(string(ref.Name)), show.Cyan, show.ShortCID(ref.Target), show.Yellow))
 	}
 	for _, o := range res.Objects {
-		rows = append(rows, []show.Cell{{Text: "without a ref", Style: show.Dim}, {Text: show.ShortCID(o), Style: show.Yellow}})
+		rows = append(rows, show.Row("without a ref", show.Dim, show.ShortCID(o), show.Yellow))
 	}
 	for _, s := range res.Since {
-		rows = append(rows, []show.Cell{{Text: "needs", Style: show.Dim}, {Text: show.ShortCID(s), Style: show.Yellow}})
+		rows = append(rows, show.Row("needs", show.Dim, show.ShortCID(s), show.Yellow))
 	}
 	c.PutTable(rows)
 	if res.Redacted > 0 {
@@ -64,11 +61,7 @@ func exportedNotes(c *show.Console, dir string, m *vault.Result) error {
 }
 
 func remarkLeft(c *show.Console, kinds map[string]int) {
-	var left []string
-	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-		left = append(left, fmt.Sprintf("%d %s", kinds[kind], kind))
-	}
-	if len(left) > 0 {
+	if left := countsByName(kinds); len(left) > 0 {
 		c.Remark("left out: %s", strings.Join(left, ", "))
 	}
 }
@@ -103,10 +96,8 @@ func Import(c *show.Console, q *transfer.ImportRequest, res *transfer.Imported) 
 		if ref.From.Defined() {
 			from = show.ShortCID(ref.From)
 		}
-		rows = append(rows, []show.Cell{
-			{Text: show.Line(string(ref.Ref)), Style: show.Cyan}, {Text: from, Style: show.Dim}, {Text: "->", Style: show.Dim},
-			{Text: show.ShortCID(ref.To), Style: show.Yellow},
-		})
+		rows = append(rows, show.Row(show.Line(string(ref.Ref)), show.Cyan, from, show.Dim, "->", show.Dim,
+			show.ShortCID(ref.To), show.Yellow))
 	}
 	c.PutTable(rows)
 	did := "imported"
@@ -147,10 +138,11 @@ func remarkPending(c *show.Console, pending bool, denied verb.Text) {
 }
 
 func Remote(c *show.Console, r place.Remote) error {
-	if err := c.Printf("%s is %s\n", c.Paint(show.Cyan, show.Line(r.Name)), show.Line(r.URL)); err != nil || r.AcceptPurge == "" {
-		return err
+	c.Put("%s is %s\n", c.Paint(show.Cyan, show.Line(r.Name)), show.Line(r.URL))
+	if r.AcceptPurge != "" {
+		c.Put("what is purged there is erased here, as it comes\n")
 	}
-	return c.Printf("what is purged there is erased here, as it comes\n")
+	return c.Failed()
 }
 
 // Quarantine prints what remotes say was erased, or what became of it.
@@ -162,8 +154,8 @@ func Quarantine(c *show.Console, answer any) error {
 	}
 	var rows [][]show.Cell
 	for _, r := range answer.(*transfer.Quarantine).Redactions {
-		rows = append(rows, []show.Cell{{Text: string(r.Decision), Style: ""}, {Text: r.CID.String(), Style: show.Yellow}, {Text: r.What, Style: ""},
-			{Text: r.Time.String(), Style: show.Dim}, {Text: show.Line(string(r.Actor)), Style: show.Cyan}, {Text: show.Line(string(r.Reason)), Style: ""}})
+		rows = append(rows, show.Row(string(r.Decision), "", r.CID.String(), show.Yellow, r.What, "",
+			r.Time.String(), show.Dim, show.Line(string(r.Actor)), show.Cyan, show.Line(string(r.Reason)), ""))
 	}
 	return c.Table(rows)
 }
@@ -213,8 +205,8 @@ func printRefMoves(c *show.Console, list []core.RefChange) {
 		if ref.To.Defined() {
 			to = show.ShortCID(ref.To)
 		}
-		rows = append(rows, []show.Cell{{Text: show.Line(string(ref.Ref)), Style: show.Cyan}, {Text: from, Style: show.Dim}, {Text: "->", Style: show.Dim},
-			{Text: to, Style: show.Yellow}})
+		rows = append(rows, show.Row(show.Line(string(ref.Ref)), show.Cyan, from, show.Dim, "->", show.Dim,
+			to, show.Yellow))
 	}
 	c.PutTable(rows)
 }
@@ -298,11 +290,7 @@ func Sync(c *show.Console, s *trade.Synced, failed bool) error {
 		if b.Commit.Defined() {
 			at = show.ShortCID(b.Commit)
 		}
-		err := c.Printf("[%s %s] %s\n", c.Paint(show.Cyan, show.Line(b.Branch)), c.Paint(show.Yellow, at),
-			strings.Join(did, ", "))
-		if err != nil {
-			return err
-		}
+		c.Put("[%s %s] %s\n", c.Paint(show.Cyan, show.Line(b.Branch)), c.Paint(show.Yellow, at), strings.Join(did, ", "))
 	}
 	putSessions(c, s)
 	for _, tag := range s.Clashing {

@@ -34,9 +34,7 @@ func Explored(c *show.Console, q *reading.ExploreRequest, x *reading.Explored) e
 			c.Put("    %s\n", c.Paint(show.Dim, show.Line(string(n.Why))))
 		}
 		if n.Edges != nil {
-			if err := putBuckets(c, n.Edges, "    "); err != nil {
-				return err
-			}
+			putBuckets(c, n.Edges, "    ")
 		}
 	}
 	if x.More > 0 {
@@ -52,16 +50,16 @@ func suggested(c *show.Console, tags []recall.SuggestedTag) error {
 	var rows [][]show.Cell
 	for _, t := range tags {
 		why := "named in the text"
-		if len(t.From) > 0 {
+		switch {
+		case len(t.From) == 1:
 			why = "of a memory like it"
-			if len(t.From) > 1 {
-				why = "of memories like it"
-			}
-			if t.Text {
-				why += ", and named in the text"
-			}
+		case len(t.From) > 1:
+			why = "of memories like it"
 		}
-		rows = append(rows, []show.Cell{{Text: show.Line(t.Name), Style: show.Bold}, {Text: why, Style: show.Dim}})
+		if len(t.From) > 0 && t.Text {
+			why += ", and named in the text"
+		}
+		rows = append(rows, show.Row(show.Line(t.Name), show.Bold, why, show.Dim))
 	}
 	if len(rows) == 0 {
 		c.Remark("nothing to suggest: no memory like it has tags, and it names nothing")
@@ -92,8 +90,8 @@ func communities(c *show.Console, x *reading.Explored) error {
 				names[i] = strconv.Quote(show.Brief(string(m.Summary), memberWidth))
 			}
 		}
-		rows = append(rows, []show.Cell{{Text: strconv.Itoa(one.Number), Style: show.Dim},
-			{Text: show.Plural(one.Size, "node"), Style: show.Bold}, {Text: strings.Join(names, ", "), Style: ""}})
+		rows = append(rows, show.Row(strconv.Itoa(one.Number), show.Dim, show.Plural(one.Size, "node"), show.Bold,
+			strings.Join(names, ", "), ""))
 	}
 	return c.ListOf(rows, x.More)
 }
@@ -102,8 +100,8 @@ func communities(c *show.Console, x *reading.Explored) error {
 func printCommunity(c *show.Console, of *reading.Community) error {
 	var rows [][]show.Cell
 	for _, m := range of.Members {
-		rows = append(rows, []show.Cell{{Text: nodeLabel(m.Key, m.ID), Style: show.Bold}, {Text: show.Word(string(m.NodeType)), Style: ""},
-			{Text: m.Inside.String(), Style: show.Dim}, {Text: show.Brief(string(m.Summary), show.SummaryWidth), Style: show.Dim}})
+		rows = append(rows, show.Row(nodeLabel(m.Key, m.ID), show.Bold, show.Word(string(m.NodeType)), "",
+			m.Inside.String(), show.Dim, show.Brief(string(m.Summary), show.SummaryWidth), show.Dim))
 	}
 	c.PutTable(rows)
 	if err := c.Out.Flush(); err != nil {
@@ -188,8 +186,8 @@ func resolved(c *show.Console, m *outlining.MapAnswer) error {
 	}
 	var rows [][]show.Cell
 	for _, f := range m.Found {
-		rows = append(rows, []show.Cell{{Text: strconv.Itoa(f.Distance), Style: show.Dim}, {Text: f.Kind, Style: ""},
-			{Text: show.Line(string(f.Name)), Style: show.Bold}, {Text: show.Brief(string(f.Title), show.SummaryWidth), Style: show.Dim}})
+		rows = append(rows, show.Row(strconv.Itoa(f.Distance), show.Dim, f.Kind, "",
+			show.Line(string(f.Name)), show.Bold, show.Brief(string(f.Title), show.SummaryWidth), show.Dim))
 	}
 	return c.ListOf(rows, m.More)
 }

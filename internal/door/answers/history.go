@@ -13,7 +13,6 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/state"
-	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/branching"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -25,25 +24,19 @@ func Blame(c *show.Console, b *branching.Blamed) error {
 		if f.Agent != "" {
 			by += " by " + show.Line(string(f.Agent))
 		}
-		row := []show.Cell{
-			{Text: show.Brief(f.Field, nameWidth), Style: show.Bold}, {Text: show.ShortCID(f.Commit), Style: show.Yellow}, {Text: f.Time.String(), Style: show.Dim},
-		}
+		row := show.Row(show.Brief(f.Field, nameWidth), show.Bold, show.ShortCID(f.Commit), show.Yellow,
+			f.Time.String(), show.Dim)
 		if f.Git != nil {
-			row = append(row, show.Cell{Text: shortGit(f.Git), Style: show.Dim})
+			row = append(row, show.Row(shortGit(f.Git), show.Dim)...)
 		}
-		rows = append(rows, append(row, show.Cell{Text: by, Style: ""}, show.Cell{Text: show.Brief(firstLine(f.Message), show.SummaryWidth), Style: ""}))
+		rows = append(rows, append(row, show.Row(by, "", show.Brief(firstLine(f.Message), show.SummaryWidth), "")...))
 	}
 	return c.Table(rows)
 }
 
 // Op prints one operation of the log.
 func Op(c *show.Console, o *branching.Op) error {
-	words := make([]string, len(o.Command))
-	for i, w := range o.Command {
-		words[i] = show.Line(w)
-	}
-	text := c.Paint(show.Yellow, strconv.FormatUint(o.Seq, 10)) + " " +
-		c.Paint(show.Dim, o.Time.String()) + " " + show.Line(o.Actor) + ": " + strings.Join(words, " ")
+	text := opText(c, o.Seq, o.Time, show.Line(o.Actor), o.Command)
 	switch {
 	case o.Undoes.Defined():
 		text += ", undoes " + show.ShortCID(o.Undoes)
@@ -57,25 +50,36 @@ func Op(c *show.Console, o *branching.Op) error {
 	if o.Oldest {
 		return c.Printf("  what came before was collected\n")
 	}
-	return printMoves(c, o.Refs)
+	printMoves(c, o.Refs)
+	return c.Failed()
+}
+
+// opText is an operation in one line.
+func opText(c *show.Console, seq uint64, at graph.Time, by string, command []string) string {
+	words := make([]string, len(command))
+	for i, w := range command {
+		words[i] = show.Line(w)
+	}
+	return fmt.Sprintf("%s %s %s: %s", c.Paint(show.Yellow, strconv.FormatUint(seq, 10)), c.Paint(show.Dim, at.String()), by,
+		strings.Join(words, " "))
 }
 
 // OneOp prints an operation, or which refs moved between two.
 func OneOp(c *show.Console, o *branching.Op) error {
 	if o.Since != nil {
 		c.Put("after operation %d, compared with after %d: %s differ\n", o.Seq, o.Since.Seq, show.Plural(len(o.Refs), "ref"))
-		return printMoves(c, o.Refs)
+		printMoves(c, o.Refs)
+		return c.Failed()
 	}
-	return cmp.Or(c.Printf("operation %s\n", o.Op), Op(c, o))
+	c.Put("operation %s\n", o.Op)
+	return Op(c, o)
 }
 
 // printMoves prints refs that differ, one a line.
-func printMoves(c *show.Console, moves []core.RefMove) error {
+func printMoves(c *show.Console, moves []core.RefMove) {
 	for _, m := range moves {
-		c.Put("  %s  %s -> %s\n", show.Line(string(m.Name)), refText(c, m.From.Ref),
-			refText(c, m.To.Ref))
+		c.Put("  %s  %s -> %s\n", show.Line(string(m.Name)), refText(c, m.From.Ref), refText(c, m.To.Ref))
 	}
-	return c.Failed()
 }
 
 // refText is the value of a ref: a CID, or the name of a branch.
@@ -94,14 +98,16 @@ func Undone(c *show.Console, u *branching.Undone) error {
 	if !u.Op.Defined() {
 		return c.Printf("all refs are as operation %d left them\n", u.Of.Seq)
 	}
-	return cmp.Or(c.Printf("%s operation %d (%s)\n", u.Did, u.Seq, show.Line(u.Verb)), printMoves(c, u.Refs),
-		skipped(c, u), pushed(c, u))
+	c.Put("%s operation %d (%s)\n", u.Did, u.Seq, show.Line(u.Verb))
+	printMoves(c, u.Refs)
+	skipped(c, u)
+	return pushed(c, u)
 }
 
 // skipped prints how many operations of each command were passed over.
-func skipped(c *show.Console, u *branching.Undone) error {
+func skipped(c *show.Console, u *branching.Undone) {
 	if u.SkippedAll == 0 {
-		return nil
+		return
 	}
 	count := make(map[string]int)
 	var verbs []string
@@ -124,7 +130,7 @@ func skipped(c *show.Console, u *branching.Undone) error {
 	if more := u.SkippedAll - len(u.Skipped); more > 0 {
 		parts = append(parts, fmt.Sprintf("%d more", more))
 	}
-	return c.Printf("  passed over %s: %s\n", show.Plural(u.SkippedAll, "operation"), strings.Join(parts, ", "))
+	c.Put("  passed over %s: %s\n", show.Plural(u.SkippedAll, "operation"), strings.Join(parts, ", "))
 }
 
 // pushed prints which remotes have what was taken back, and how to take it back there.
@@ -134,14 +140,11 @@ func pushed(c *show.Console, u *branching.Undone) error {
 		if u.Did == "restored" {
 			back = "mnem undo"
 		}
-		err := c.Printf("  %s has it: the next sync brings it back to %s. To take it back for everybody:\n"+
-			"    %s && mnem revert %s && mnem sync %s\n",
-			show.Line(p.Remote), show.Line(p.Branch), back, shortSpan(p.Commits), show.Line(p.Remote))
-		if err != nil {
-			return err
-		}
+		c.Put("  %s has it: the next sync brings it back to %s. To take it back for everybody:\n"+
+			"    %s && mnem revert %s && mnem sync %[1]s\n",
+			show.Line(p.Remote), show.Line(p.Branch), back, shortSpan(p.Commits))
 	}
-	return nil
+	return c.Failed()
 }
 
 // shortSpan shortens the CIDs of a commit or a range of commits.
@@ -204,19 +207,16 @@ func signatureStyle(s commit.SignatureState) string {
 }
 
 func Log(c *show.Console, q *branching.LogRequest, e *branching.Commit) error {
-	var text string
-	switch {
-	case q.Oneline:
+	text := ""
+	if q.Oneline {
 		git := ""
 		if e.Git != nil {
 			git = c.Paint(show.Dim, fmt.Sprintf("%-12s", shortGit(e.Git))) + " "
 		}
 		text = fmt.Sprintf("%s %s %s%s%s\n", c.Commit(e.Commit),
 			e.Time.String()[:len("2006-01-02")], git, signatureColumn(c, e.Signature), show.Line(messageOrTitle(e)))
-	case e.Stat != nil:
-		text = commitText(c, e) + "\n"
-	default:
-		text = commitText(c, e)
+	} else if text = commitText(c, e); e.Stat != nil {
+		text += "\n"
 	}
 	if e.Stat != nil {
 		text += statText(c, e.Stat)
@@ -267,35 +267,36 @@ func commitText(c *show.Console, e *branching.Commit) string {
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("author " + show.Line(e.Author) + "\n")
-	if e.Agent != "" {
-		b.WriteString("agent  " + show.Line(string(e.Agent)) + "\n")
+	put := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%-6s %s\n", name, value)
+		}
 	}
-	if e.Task != "" {
-		b.WriteString("task   " + show.Line(string(e.Task)) + "\n")
-	}
-	b.WriteString("time   " + e.Time.String() + "\n")
+	put("author", show.Line(e.Author))
+	put("agent", show.Line(string(e.Agent)))
+	put("task", show.Line(string(e.Task)))
+	put("time", e.Time.String())
 	if e.Git != nil {
-		b.WriteString("git    " + cmp.Or(string(*e.Git), "-") + "\n")
+		put("git", cmp.Or(string(*e.Git), "-"))
 	}
-	b.WriteString("change " + c.Changes(e.Nodes, e.Edges))
+	change := c.Changes(e.Nodes, e.Edges)
 	if e.Profiles != nil {
-		b.WriteString(", profiles " + show.Line(strings.Join(e.Profiles, " ")))
+		change += ", profiles " + show.Line(strings.Join(e.Profiles, " "))
 	}
-	b.WriteString("\n")
-	if e.Title != nil && *e.Title != "" {
-		b.WriteString("title  " + *e.Title + "\n")
+	put("change", change)
+	if e.Title != nil {
+		put("title", *e.Title)
 	}
 	if v := e.Signature; v != nil {
-		b.WriteString("sign   " + c.Paint(signatureStyle(v.Signature), string(v.Signature)))
+		sign := c.Paint(signatureStyle(v.Signature), string(v.Signature))
 		if v.Signature != commit.Unsigned {
-			b.WriteString(", " + signedBy(v))
+			sign += ", " + signedBy(v)
 		}
-		b.WriteString("\n")
+		put("sign", sign)
 	}
 	if e.Message != "" {
 		b.WriteString("\n")
-		for _, l := range strings.Split(strings.TrimRight(e.Message, "\n"), "\n") {
+		for l := range strings.SplitSeq(strings.TrimRight(e.Message, "\n"), "\n") {
 			b.WriteString(strings.TrimRight("    "+show.Line(l), " ") + "\n")
 		}
 	}
@@ -329,55 +330,38 @@ func Watched(c *show.Console, answer any) error {
 	if w.Agent != "" {
 		by += " (" + show.Line(string(w.Agent)) + ")"
 	}
-	words := make([]string, len(w.Command))
-	for i, word := range w.Command {
-		words[i] = show.Line(word)
-	}
-	err := c.Printf("%s %s %s: %s\n", c.Paint(show.Yellow, strconv.FormatUint(w.Seq, 10)),
-		c.Paint(show.Dim, w.Time.String()), by, strings.Join(words, " "))
-	err = cmp.Or(err, printMoves(c, w.Refs))
+	c.Put("%s\n", opText(c, w.Seq, w.Time, by, w.Command))
+	printMoves(c, w.Refs)
 	for i := range w.Branches {
-		err = cmp.Or(err, printBranchMove(c, &w.Branches[i]))
+		printBranchMove(c, &w.Branches[i])
 	}
-	return err
+	return c.Failed()
 }
 
-func printBranchMove(c *show.Console, m *branching.BranchMoved) error {
+func printBranchMove(c *show.Console, m *branching.BranchMoved) {
 	text := "  "
 	if m.Nodes != nil {
-		text += c.CountsLine(*m.Nodes, "nodes") + ", " +
-			c.CountsLine(*m.Edges, "edges") + "  "
+		text += c.Changes(*m.Nodes, *m.Edges) + "  "
 	}
 	c.Put("%s%s\n", text, show.Brief(firstLine(m.Message), show.SummaryWidth))
 	if m.Changes == nil {
-		return c.Failed()
+		return
 	}
 	for _, n := range m.Changes.Nodes {
-		title := "node " + nodeLabel(verb.Text(n.Key), n.ID) + " " + show.Word(n.Type)
-		if err := printWatchedItem(c, n.Kind, title, n.Fields); err != nil {
-			return err
-		}
+		printWatchedItem(c, n.Kind, nodeTitle(&n), n.Fields)
 	}
 	for _, e := range m.Changes.Edges {
-		title := "edge " + show.Word(e.Type) + " " + nodeLabel(e.SrcKey, e.Src) + " -> " +
-			nodeLabel(e.DstKey, e.Dst)
-		if e.Key != "" {
-			title += " (" + show.Line(e.Key) + ")"
-		}
-		if err := printWatchedItem(c, e.Kind, title, e.Fields); err != nil {
-			return err
-		}
+		printWatchedItem(c, e.Kind, edgeTitle(&e), e.Fields)
 	}
 	if m.Changes.More {
-		return c.Printf("  and more: see 'mnem diff %s~ %s'\n", m.Commit, m.Commit)
+		c.Put("  and more: see 'mnem diff %s~ %[1]s'\n", m.Commit)
 	}
-	return nil
 }
 
 // printWatchedItem prints one item that changed as diff does, two columns further in.
-func printWatchedItem(c *show.Console, k state.ChangeKind, title string, fields []state.FieldDiff) error {
+func printWatchedItem(c *show.Console, k state.ChangeKind, title string, fields []state.FieldDiff) {
 	sign, style := changeSign(k)
-	err := c.Printf("  %s\n", c.Paint(style, sign+" "+title))
+	c.Put("  %s\n", c.Paint(style, sign+" "+title))
 	for _, f := range fields {
 		before, after := watchedValue(f.Old), watchedValue(f.New)
 		switch {
@@ -388,9 +372,8 @@ func printWatchedItem(c *show.Console, k state.ChangeKind, title string, fields 
 		case k == state.Removed:
 			after = before
 		}
-		err = cmp.Or(err, c.Printf("    %s: %s\n", show.Line(f.Field), after))
+		c.Put("    %s: %s\n", show.Line(f.Field), after)
 	}
-	return err
 }
 
 func watchedValue(v *ipld.Value) string {

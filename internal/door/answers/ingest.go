@@ -3,8 +3,6 @@ package answers
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/mnem-project/mnem/internal/door/show"
@@ -26,30 +24,19 @@ func Ingested(c *show.Console, a *ingesting.Ingested) error {
 		}
 	}
 	if a.Records != nil {
-		return cmp.Or(printRecords(c, a.Records), printCommit(c, &a.Committed))
+		printRecords(c, a.Records)
+		return printCommit(c, &a.Committed)
 	}
 	n := &a.Documents
 	tables := "tables"
 	if n.Tables == 1 {
 		tables = "table"
 	}
-	var parts []string
-	for _, one := range []struct {
-		count int
-		what  string
-	}{
-		{n.Added, "added"}, {n.Changed, "changed"}, {n.Renamed, "renamed"}, {n.Restored, "restored"},
-		{n.Removed, "removed"}, {n.Retired, "retired"}, {n.Unchanged, "unchanged"}, {n.Skipped, "skipped"}, {n.Empty, "empty"},
-		{n.Failed, "failed"}, {n.Tables, tables + " without --map"}, {n.Others - n.Tables, "of no known format"},
-	} {
-		if one.count > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", one.count, one.what))
-		}
-	}
-	if len(parts) == 0 {
-		parts = []string{"none"}
-	}
-	c.Put("files: %s\n", strings.Join(parts, ", "))
+	parts := counts(count{n.Added, "added"}, count{n.Changed, "changed"}, count{n.Renamed, "renamed"},
+		count{n.Restored, "restored"}, count{n.Removed, "removed"}, count{n.Retired, "retired"},
+		count{n.Unchanged, "unchanged"}, count{n.Skipped, "skipped"}, count{n.Empty, "empty"}, count{n.Failed, "failed"},
+		count{n.Tables, tables + " without --map"}, count{n.Others - n.Tables, "of no known format"})
+	c.Put("files: %s\n", cmp.Or(strings.Join(parts, ", "), "none"))
 	return printCommit(c, &a.Committed)
 }
 
@@ -67,38 +54,25 @@ func unsaid(c *show.Console, files []ingesting.IngestedFile) (out []ingesting.In
 }
 
 // printRecords prints what was read of another program's files.
-func printRecords(c *show.Console, n *ingest.Taken) error {
+func printRecords(c *show.Console, n *ingest.Taken) {
 	parts := []string{}
-	add := func(count int, what string) {
+	add := func(count int, text string) {
 		if count > 0 {
-			parts = append(parts, show.Plural(count, what))
+			parts = append(parts, text)
 		}
 	}
-	add(n.Sessions, "session")
-	add(n.Turns, "turn")
-	memories := "memories"
-	if n.Memories == 1 {
-		memories = "memory"
-	}
-	if n.Memories > 0 {
-		parts = append(parts, fmt.Sprintf("%d %s", n.Memories, memories))
-	}
-	add(n.Relations, "relation")
+	add(n.Sessions, show.Plural(n.Sessions, "session"))
+	add(n.Turns, show.Plural(n.Turns, "turn"))
+	add(n.Memories, memoriesText(n.Memories))
+	add(n.Relations, show.Plural(n.Relations, "relation"))
 	if len(parts) == 0 {
 		parts = append(parts, "nothing")
 	}
-	if n.Redacted > 0 {
-		parts = append(parts, show.Plural(n.Redacted, "credential")+" taken out")
-	}
+	add(n.Redacted, show.Plural(n.Redacted, "credential")+" taken out")
 	c.Put("read: %s\n", strings.Join(parts, ", "))
-	var left []string
-	for _, kind := range slices.Sorted(maps.Keys(n.Skipped)) {
-		left = append(left, fmt.Sprintf("%d %s", n.Skipped[kind], show.Line(kind)))
-	}
-	if len(left) > 0 {
+	if left := countsByName(n.Skipped); len(left) > 0 {
 		c.Put("left out: %s\n", strings.Join(left, ", "))
 	}
-	return nil
 }
 
 func printIngestedFile(c *show.Console, f *ingesting.IngestedFile) {
@@ -183,22 +157,13 @@ func Embedded(c *show.Console, out *ingesting.Embedded) error {
 	if out.Dim != nil {
 		text += fmt.Sprintf(" (%s)", show.Plural(*out.Dim, "dimension"))
 	}
-	for _, n := range []struct {
-		count int
-		what  string
-	}{
-		{out.Unchanged, "unchanged"}, {out.Stale, "stale"}, {out.Skipped, "without text to embed"},
-		{out.TooLong, "too long"}, {out.Remaining, "left by --limit"},
-	} {
-		if n.count > 0 {
-			text += fmt.Sprintf(", %d %s", n.count, n.what)
-		}
-	}
-	c.Put("%s\n", text)
+	rest := counts(count{out.Unchanged, "unchanged"}, count{out.Stale, "stale"}, count{out.Skipped, "without text to embed"},
+		count{out.TooLong, "too long"}, count{out.Remaining, "left by --limit"})
+	c.Put("%s\n", strings.Join(append([]string{text}, rest...), ", "))
 	if out.Stale > 0 {
 		c.Remark("note: stale embeddings are of an older text of their nodes; --stale embeds them again")
 	}
-	return nil
+	return c.Failed()
 }
 
 // embedStatus prints how much of a branch has embeddings, and what is done about the rest.
@@ -206,17 +171,9 @@ func embedStatus(c *show.Console, out *ingesting.Embedded) error {
 	st := out.Status
 	text := fmt.Sprintf("%s %d of %s have vectors by %s", c.At(out.Branch, out.Commit), st.Vectors,
 		show.Plural(st.Nodes, "node"), show.Line(out.Model))
-	for _, n := range []struct {
-		count int
-		what  string
-	}{
-		{out.Stale, "of an older text"}, {st.Missing, "missing"}, {out.Skipped, "without text to embed"}, {out.TooLong, "too long"},
-	} {
-		if n.count > 0 {
-			text += fmt.Sprintf(", %d %s", n.count, n.what)
-		}
-	}
-	c.Put("%s\n", text)
+	rest := counts(count{out.Stale, "of an older text"}, count{st.Missing, "missing"},
+		count{out.Skipped, "without text to embed"}, count{out.TooLong, "too long"})
+	c.Put("%s\n", strings.Join(append([]string{text}, rest...), ", "))
 	switch {
 	case st.Running:
 		c.Put("the process that has the repository open embeds now\n")
@@ -228,7 +185,7 @@ func embedStatus(c *show.Console, out *ingesting.Embedded) error {
 	default:
 		c.Put("'mnem embed' embeds them\n")
 	}
-	return nil
+	return c.Failed()
 }
 
 // Cues prints one page of memories with their cues, or what a model wrote.
@@ -256,13 +213,8 @@ func printCuesWritten(c *show.Console, w *remember.CuesWritten) error {
 	if w.Memories > 0 {
 		text += fmt.Sprintf(" for %d memories in %s", w.Memories, show.Plural(w.Commits, "commit"))
 	}
-	if w.Skipped > 0 {
-		text += fmt.Sprintf(", %d without any", w.Skipped)
-	}
-	if w.Remaining > 0 {
-		text += fmt.Sprintf(", %d left by --limit", w.Remaining)
-	}
-	return c.Printf("%s\n", text)
+	rest := counts(count{w.Skipped, "without any"}, count{w.Remaining, "left by --limit"})
+	return c.Printf("%s\n", strings.Join(append([]string{text}, rest...), ", "))
 }
 
 // Sources prints what became of sources, or what was taken over.
@@ -271,39 +223,33 @@ func Sources(c *show.Console, answer any) error {
 		return accepted(c, taken)
 	}
 	d := answer.(*ingesting.SourcesDiff)
-	err := d.Sources(func(s ingesting.SourceCheck) error { return printSourceCheck(c, &s) })
-	if err == nil {
-		err = c.Printf("%s\n", sourceSummary(&d.Counts))
-	}
-	if err != nil || d.Marking == nil {
+	if err := d.Sources(func(s ingesting.SourceCheck) error { return printSourceCheck(c, &s) }); err != nil {
 		return err
+	}
+	c.Put("%s\n", sourceSummary(&d.Counts))
+	if d.Marking == nil {
+		return c.Failed()
 	}
 	return Marked(c, d.Marking)
 }
 
 func sourceSummary(n *ingesting.SourceCounts) string {
 	var parts []string
-	for _, state := range []struct {
-		name  string
-		count int
-	}{
-		{"unchanged", n.Unchanged}, {"moved", n.Moved}, {"changed", n.Changed}, {"removed", n.Removed},
-		{"unhashed", n.Unhashed}, {"unreadable", n.Unreadable}, {"unchecked", n.Unchecked},
+	for _, state := range []count{
+		{n.Unchanged, "unchanged"}, {n.Moved, "moved"}, {n.Changed, "changed"}, {n.Removed, "removed"},
+		{n.Unhashed, "unhashed"}, {n.Unreadable, "unreadable"}, {n.Unchecked, "unchecked"},
 	} {
-		if state.count > 0 {
-			parts = append(parts, show.Plural(state.count, state.name+" source"))
+		if state.n > 0 {
+			parts = append(parts, show.Plural(state.n, state.what+" source"))
 		}
 	}
-	if len(parts) == 0 {
-		return "no sources"
-	}
-	return strings.Join(parts, ", ")
+	return cmp.Or(strings.Join(parts, ", "), "no sources")
 }
 
 func printSourceCheck(c *show.Console, s *ingesting.SourceCheck) error {
-	style := show.Red
-	if !s.Gone {
-		style = ""
+	style := ""
+	if s.Gone {
+		style = show.Red
 	}
 	text := s.Place
 	if s.MovedTo != "" {
@@ -320,10 +266,7 @@ func printSourceCheck(c *show.Console, s *ingesting.SourceCheck) error {
 func accepted(c *show.Console, r *ingesting.SourcesAccepted) error {
 	for i := range r.Sources {
 		s := &r.Sources[i]
-		if err := printSourceCheck(c, s); err != nil {
-			return err
-		}
-		if s.Span == nil || *s.Span == "" {
+		if _ = printSourceCheck(c, s); s.Span == nil || *s.Span == "" {
 			continue
 		}
 		for l := range strings.SplitSeq(strings.TrimRight(*s.Span, "\n"), "\n") {

@@ -65,7 +65,8 @@ func shownNode(c *show.Console, a *branching.ShownNode) error {
 		return c.Failed()
 	}
 	c.Put("\n")
-	return putBuckets(c, &a.Buckets, "")
+	putBuckets(c, &a.Buckets, "")
+	return c.Failed()
 }
 
 const secondsPerDay = 86400
@@ -120,11 +121,9 @@ func sourced(c *show.Console, name string, list []string) error {
 		if s, err := sources.Parse(source); err == nil {
 			source = s.Place() // without its hash
 		}
-		if err := c.Printf("%s\n", show.JoinText(c.Paint(show.Bold, name), show.Line(source))); err != nil {
-			return err
-		}
+		c.Put("%s\n", show.JoinText(c.Paint(show.Bold, name), show.Line(source)))
 	}
-	return nil
+	return c.Failed()
 }
 
 // stateText is a mark's state in brackets, "" for none.
@@ -135,19 +134,11 @@ func stateText(m *graph.Mark) string {
 	return "[" + string(m.State) + "]"
 }
 
-// label names a node for people: its key, or its id if it has none.
-func label(n *graph.Node) string {
-	if n.Key != "" {
-		return keySeparators.Replace(show.Line(n.Key))
-	}
-	return n.ID.String()
-}
-
 // keySeparators escapes what separates a key from the other parts of a line.
 var keySeparators = strings.NewReplacer("  ", `\u{20}\u{20}`, " -> ", `\u{20}-> `, " <- ", `\u{20}<- `)
 
 // putBuckets prints the edges of a node, each line after an indent.
-func putBuckets(c *show.Console, b *reading.Buckets, indent string) error {
+func putBuckets(c *show.Console, b *reading.Buckets, indent string) {
 	rows := appendBucket(nil, indent+"->", b.Out)
 	c.PutTable(appendBucket(rows, indent+"<-", b.In))
 	if b.MoreOut > 0 {
@@ -156,25 +147,26 @@ func putBuckets(c *show.Console, b *reading.Buckets, indent string) error {
 	if b.MoreIn > 0 {
 		c.Put("%s<-  ... (+%d more)\n", indent, b.MoreIn)
 	}
-	return c.Failed()
 }
 
 func appendBucket(rows [][]show.Cell, arrow string, list []reading.Neighbor) [][]show.Cell {
 	for _, n := range list {
-		row := []show.Cell{{Text: arrow, Style: show.Dim}, {Text: show.Word(n.Type), Style: show.Cyan}}
-		if n.NodeType == "" {
-			rows = append(rows, append(row, show.Cell{Text: n.ID.String(), Style: ""}))
-			continue
+		row := show.Row(arrow, show.Dim, show.Word(n.Type), show.Cyan, n.ID.String(), "")
+		if n.NodeType != "" {
+			row = append(row[:2], show.Row(nodeLabel(n.Key, n.ID), show.Bold, show.Word(string(n.NodeType)), "",
+				show.Brief(string(n.Summary), show.SummaryWidth), show.Dim)...)
 		}
-		rows = append(rows, append(row, show.Cell{Text: nodeLabel(n.Key, n.ID), Style: show.Bold},
-			show.Cell{Text: show.Word(string(n.NodeType)), Style: ""}, show.Cell{Text: show.Brief(string(n.Summary), show.SummaryWidth), Style: show.Dim}))
+		rows = append(rows, row)
 	}
 	return rows
 }
 
 // nodeLabel names a node for people: its key, or its id if it has none.
 func nodeLabel(key verb.Text, id graph.ID) string {
-	return label(&graph.Node{Key: string(key), ID: id})
+	if key != "" {
+		return keySeparators.Replace(show.Line(string(key)))
+	}
+	return id.String()
 }
 
 // block prints a stored block.

@@ -2,7 +2,6 @@ package answers
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -21,13 +20,7 @@ func Remembered(c *show.Console, res any) error {
 		return c.Printf("duplicateAbove %s, similarFrom %s, keep %t\n", share(r.DuplicateAbove),
 			share(r.SimilarFrom), r.Keep)
 	case *remembering.RememberedAll:
-		switch {
-		case r.NoChange:
-			return c.Printf("nothing to commit\n")
-		case r.DryRun:
-			return c.Printf("would commit %s\n", actionsText(r.Actions))
-		}
-		return c.Printf("%s %s\n", c.At(r.Branch, r.Commit), actionsText(r.Actions))
+		return printCommitOf(c, actionsText(r.Actions), r.NoChange, r.DryRun, r.Branch, r.Commit)
 	}
 	return nil
 }
@@ -90,11 +83,7 @@ func rememberedText(c *show.Console, r *remembering.Remembered) string {
 		put("  if it replaces the first: %s", strings.Replace(r.Settle, "mnem", program, 1))
 	}
 	if len(r.Edges) > 0 && len(r.Links) == 0 {
-		var parts []string
-		for _, typ := range slices.Sorted(maps.Keys(r.Edges)) {
-			parts = append(parts, fmt.Sprintf("%d %s", r.Edges[typ], show.Line(typ)))
-		}
-		put("  edges: %s", strings.Join(parts, ", "))
+		put("  edges: %s", strings.Join(countsByName(r.Edges), ", "))
 	}
 	for _, l := range r.Links {
 		put("  edge %s -> %s: %s", show.Word(l.Type), show.Line(l.Dst), show.Line(l.Why))
@@ -141,9 +130,7 @@ func Consolidate(c *show.Console, res any) error {
 
 func printProposals(c *show.Console, r *remembering.Proposals) error {
 	for i := range r.Proposals {
-		if err := proposalText(c, &r.Proposals[i]); err != nil {
-			return err
-		}
+		printProposal(c, &r.Proposals[i])
 	}
 	if len(r.Proposals) == 0 {
 		c.Put("nothing to propose\n")
@@ -156,7 +143,7 @@ func printProposals(c *show.Console, r *remembering.Proposals) error {
 		rest += fmt.Sprintf(", %d more (--limit 0 prints all)", r.More)
 	}
 	c.Remark("%s about %s%s", show.Plural(len(r.Proposals)+r.More, "proposal"), memoriesText(r.Memories), rest)
-	return nil
+	return c.Failed()
 }
 
 func memoriesText(n int) string {
@@ -166,17 +153,16 @@ func memoriesText(n int) string {
 	return fmt.Sprintf("%d memories", n)
 }
 
-// proposalText prints a proposal with what speaks for it.
-func proposalText(c *show.Console, p *review.Proposal) error {
+// printProposal prints a proposal with what speaks for it.
+func printProposal(c *show.Console, p *review.Proposal) {
 	why := p.Why
 	if p.Kind == review.ProposeTag {
 		why = fmt.Sprintf("%s <- %s, of %s", show.Line(p.Tag), show.Line(strings.Join(p.Spellings, ", ")),
 			memoriesText(len(p.Nodes)))
 	}
-	err := c.Printf("%s  %s  %s\n", c.Paint(show.Yellow, p.ID), c.Paint(show.Bold, string(p.Kind)),
-		show.Line(why))
-	if err != nil || p.Kind == review.ProposeTag {
-		return err
+	c.Put("%s  %s  %s\n", c.Paint(show.Yellow, p.ID), c.Paint(show.Bold, string(p.Kind)), show.Line(why))
+	if p.Kind == review.ProposeTag {
+		return
 	}
 	for i, name := range p.Names {
 		mark := " "
@@ -195,26 +181,17 @@ func proposalText(c *show.Console, p *review.Proposal) error {
 		c.Put("    %s: %q or %q\n", d.Kind, show.Line(d.A), show.Line(d.B))
 	}
 	if p.Importance != nil {
-		return c.Printf("    %s\n", importanceText(p.Importance))
+		c.Put("    %s\n", importanceText(p.Importance))
 	}
-	return nil
 }
 
 func printConsolidated(c *show.Console, r *remembering.Consolidated) error {
 	for i := range r.Picked {
-		if err := proposalText(c, &r.Picked[i]); err != nil {
-			return err
-		}
+		printProposal(c, &r.Picked[i])
 	}
 	what := show.Plural(len(r.Marked)+len(r.Unmarked), "mark")
 	if n := len(r.Retagged); n > 0 {
 		what += ", tags of " + memoriesText(n)
 	}
-	switch {
-	case r.NoChange:
-		return c.Printf("nothing to commit\n")
-	case r.DryRun:
-		return c.Printf("would commit %s\n", what)
-	}
-	return c.Printf("%s %s\n", c.At(r.Branch, r.Commit), what)
+	return printCommitOf(c, what, r.NoChange, r.DryRun, r.Branch, r.Commit)
 }

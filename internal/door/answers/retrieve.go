@@ -87,10 +87,7 @@ func answerSummary(a *asking.Answer) string {
 
 // droppedSummary says how many nodes were dropped, and why.
 func droppedSummary(a *asking.Answer) string {
-	var why []string
-	if n := a.DroppedBy.Budget; n > 0 {
-		why = append(why, fmt.Sprintf("%d over budget", n))
-	}
+	why := counts(count{a.DroppedBy.Budget, "over budget"})
 	if n := a.DroppedBy.Duplicate; n > 0 {
 		why = append(why, show.Plural(n, "duplicate"))
 	}
@@ -105,10 +102,9 @@ func droppedSummary(a *asking.Answer) string {
 // found.
 func printExplanation(c *show.Console, a *asking.Answer) {
 	for _, text := range []string{datesText(a.Explanation), recallText(a)} {
-		if text == "" {
-			continue
+		if text != "" {
+			c.Put("%s\n", text)
 		}
-		c.Put("%s\n", text)
 	}
 	rows := [][]show.Cell{show.HeadRow("rank", "item", "score", "tokens", "why")}
 	for _, d := range a.Digests {
@@ -120,21 +116,17 @@ func printExplanation(c *show.Console, a *asking.Answer) {
 			}
 			why += ", covers " + strings.Join(names, ", ")
 		}
-		rows = append(rows, []show.Cell{{Text: "", Style: ""}, {Text: show.Line(d.Digest), Style: show.Bold}, {Text: asking.Share(d.Score), Style: ""},
-			{Text: fmt.Sprint(d.Tokens), Style: ""}, {Text: why, Style: ""}})
+		rows = append(rows, show.Row("", "", show.Line(d.Digest), show.Bold, asking.Share(d.Score), "",
+			fmt.Sprint(d.Tokens), "", why, ""))
 	}
 	for i := range a.Items {
 		it := &a.Items[i]
-		rows = append(rows, []show.Cell{
-			{Text: fmt.Sprint(it.Rank), Style: ""}, {Text: itemName(it), Style: show.Bold},
-			{Text: asking.Share(it.Score), Style: ""}, {Text: fmt.Sprint(it.Tokens), Style: ""}, {Text: show.Line(string(it.Why)), Style: ""},
-		})
+		rows = append(rows, show.Row(fmt.Sprint(it.Rank), "", itemName(it), show.Bold, asking.Share(it.Score), "",
+			fmt.Sprint(it.Tokens), "", show.Line(string(it.Why)), ""))
 	}
 	for _, d := range a.DroppedItems {
-		rows = append(rows, []show.Cell{
-			{Text: "-", Style: ""}, {Text: d.ID.String(), Style: ""}, {Text: "", Style: ""}, {Text: fmt.Sprint(d.Tokens), Style: ""},
-			{Text: whyDropped(d, a.Items), Style: show.Red},
-		})
+		rows = append(rows, show.Row("-", "", d.ID.String(), "", "", "", fmt.Sprint(d.Tokens), "",
+			whyDropped(d, a.Items), show.Red))
 	}
 	c.PutTable(rows)
 	printTrace(c, &a.Trace)
@@ -223,9 +215,9 @@ func printTrace(c *show.Console, t *asking.Trace) {
 	}
 	rows := [][]show.Cell{show.HeadRow("lane", "weight", "passed", "found", "scores", "left out")}
 	for _, l := range t.Lanes {
-		rows = append(rows, []show.Cell{{Text: string(l.Lane), Style: show.Bold}, {Text: asking.Share(l.Weight), Style: ""},
-			{Text: fmt.Sprint(l.Passed), Style: ""}, {Text: fmt.Sprint(l.Found), Style: ""},
-			{Text: fmt.Sprintf("%s to %s", asking.Share(l.Best), asking.Share(l.Worst)), Style: ""}, {Text: leftOutText(l.LeftOut), Style: ""}})
+		rows = append(rows, show.Row(string(l.Lane), show.Bold, asking.Share(l.Weight), "", fmt.Sprint(l.Passed), "",
+			fmt.Sprint(l.Found), "", fmt.Sprintf("%s to %s", asking.Share(l.Best), asking.Share(l.Worst)), "",
+			leftOutText(l.LeftOut), ""))
 	}
 	c.PutTable(rows)
 	var took []string
@@ -238,19 +230,14 @@ func printTrace(c *show.Console, t *asking.Trace) {
 // leftOutText says which filters left out how many nodes.
 func leftOutText(l source.LeftOut) string {
 	var parts []string
-	for _, p := range []struct {
-		name string
-		n    int
-	}{{"exclude", l.Exclude}, {"type", l.Types}, {"time", l.Times}, {"where", l.Where},
-		{"marks", l.Marks}} {
+	for _, p := range []count{
+		{l.Exclude, "exclude"}, {l.Types, "type"}, {l.Times, "time"}, {l.Where, "where"}, {l.Marks, "marks"},
+	} {
 		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d", p.name, p.n))
+			parts = append(parts, fmt.Sprintf("%s %d", p.what, p.n))
 		}
 	}
-	if parts == nil {
-		return "-"
-	}
-	return strings.Join(parts, ", ")
+	return cmp.Or(strings.Join(parts, ", "), "-")
 }
 
 // verdictStyles are the colours of verdicts.
@@ -300,16 +287,16 @@ func profileRow(p *asking.Profile) []show.Cell {
 	for _, row := range profileRows(p) {
 		text += " " + row[0].Text + "=" + row[1].Text
 	}
-	return []show.Cell{{Text: mark + " " + p.Name, Style: show.Bold}, {Text: from, Style: show.Dim}, {Text: strings.TrimPrefix(text, " "), Style: ""}}
+	return show.Row(mark+" "+p.Name, show.Bold, from, show.Dim, strings.TrimPrefix(text, " "), "")
 }
 
 // profileRows returns a profile's flags and their values.
 func profileRows(p *asking.Profile) (rows [][]show.Cell) {
 	for _, typ := range p.Types {
-		rows = append(rows, []show.Cell{{Text: "type", Style: ""}, {Text: show.Line(typ), Style: ""}})
+		rows = append(rows, show.Row("type", "", show.Line(typ), ""))
 	}
 	for _, e := range p.Params {
-		rows = append(rows, []show.Cell{{Text: show.Line(retrieve.FlagName(e.Key)), Style: ""}, {Text: ParamText(e), Style: ""}})
+		rows = append(rows, show.Row(show.Line(retrieve.FlagName(e.Key)), "", ParamText(e), ""))
 	}
 	return rows
 }
@@ -338,8 +325,7 @@ func profilesChanged(c *show.Console, p *asking.ProfilesChanged) error {
 	if p.NoChange {
 		return c.Printf("nothing to commit\n")
 	}
-	c.Put("[%s %s]\n", c.Paint(show.Cyan, show.Line(p.Branch)),
-		c.Commit(p.Commit))
+	c.Put("%s\n", c.At(p.Branch, p.Commit))
 	return printProfilesDiff(c, p.Profiles)
 }
 
@@ -377,21 +363,15 @@ func printProfilesDiff(c *show.Console, d *rank.ProfilesDiff) error {
 		return nil
 	}
 	if d.Default != nil {
-		if err := printItemDiff(c, state.Changed, "profiles", []state.FieldDiff{*d.Default}, false); err != nil {
-			return err
-		}
+		printItemDiff(c, state.Changed, "profiles", []state.FieldDiff{*d.Default}, false)
 	}
 	if len(d.Fields) > 0 {
-		if err := printItemDiff(c, state.Changed, "profiles", d.Fields, false); err != nil {
-			return err
-		}
+		printItemDiff(c, state.Changed, "profiles", d.Fields, false)
 	}
 	for _, p := range d.Profiles {
-		if err := printItemDiff(c, p.Kind, "profile "+show.Line(p.Name), shareFields(p.Fields), false); err != nil {
-			return err
-		}
+		printItemDiff(c, p.Kind, "profile "+show.Line(p.Name), shareFields(p.Fields), false)
 	}
-	return nil
+	return c.Failed()
 }
 
 // shareFields turns units of 2^-16 into the numbers that flags have.
@@ -436,10 +416,8 @@ func SessionRow(c *show.Console, s *asking.Session) []show.Cell {
 	if s.Name != s.Known {
 		state += ", next to " + show.Line(s.Name)
 	}
-	return []show.Cell{
-		{Text: show.Line(s.Known), Style: show.Bold}, {Text: where, Style: show.Yellow}, {Text: state, Style: ""}, {Text: s.Time.String(), Style: show.Dim},
-		{Text: show.Line(show.JoinText(s.Agent, s.Task)), Style: ""},
-	}
+	return show.Row(show.Line(s.Known), show.Bold, where, show.Yellow, state, "", s.Time.String(), show.Dim,
+		show.Line(show.JoinText(s.Agent, s.Task)), "")
 }
 
 func SessionRecord(c *show.Console, v *asking.SessionRecord) error {
@@ -501,12 +479,11 @@ func Last(c *show.Console, g *asking.GivenContext) error {
 
 func Replay(c *show.Console, r *upkeep.Replayed) error {
 	if len(r.Redacted) > 0 {
-		err := c.Printf("%s: receipt %d needs what was purged since\n",
-			c.Paint(show.Yellow, "redacted"), r.Receipts)
+		c.Put("%s: receipt %d needs what was purged since\n", c.Paint(show.Yellow, "redacted"), r.Receipts)
 		for _, e := range r.Redacted {
-			err = cmp.Or(err, c.Printf("  %s: %s\n", e.CID, show.Line(e.About)))
+			c.Put("  %s: %s\n", e.CID, show.Line(e.About))
 		}
-		return err
+		return c.Failed()
 	}
 	d := r.FirstDifference
 	if d == nil {

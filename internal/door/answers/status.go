@@ -28,10 +28,8 @@ func Status(c *show.Console, st *branching.Status) error {
 	if st.Client != "" {
 		c.Put("as client %s\n", show.Line(st.Client))
 	}
-	if f := st.Following; f != nil {
-		if err := Followed(c, f); err != nil {
-			return err
-		}
+	if st.Following != nil {
+		_ = Followed(c, st.Following)
 	}
 	printUnmerged(c, st)
 	printSynced(c, st)
@@ -43,7 +41,8 @@ func Status(c *show.Console, st *branching.Status) error {
 		c.Put("the branch has moved since: the stage began at %s and will be merged\n",
 			c.Commit(st.Base))
 	}
-	return printShort(c, st.Short, st.Nodes, st.Edges)
+	printShort(c, st.Short, st.Nodes, st.Edges)
+	return c.Failed()
 }
 
 // printSynced prints when remotes were last synced automatically.
@@ -78,7 +77,7 @@ func printUnmerged(c *show.Console, st *branching.Status) {
 
 // printShort prints the first items that differ, one a line: nodes by type and name, edges by
 // their ends.
-func printShort(c *show.Console, list []reading.ShortChange, nodes, edges state.Counts) error {
+func printShort(c *show.Console, list []reading.ShortChange, nodes, edges state.Counts) {
 	var rows [][]show.Cell
 	for _, one := range list {
 		letter, style := changeLetter(one.Change)
@@ -86,14 +85,14 @@ func printShort(c *show.Console, list []reading.ShortChange, nodes, edges state.
 		if one.Item == graph.KindEdge {
 			about = "-> " + show.Brief(show.Line(one.About), nameWidth)
 		}
-		rows = append(rows, []show.Cell{{Text: letter, Style: style}, {Text: one.Item, Style: ""}, {Text: show.Brief(one.Type, typeWidth), Style: show.Cyan},
-			{Text: show.Brief(show.Line(one.Name), nameWidth), Style: show.Bold}, {Text: about, Style: ""}})
+		rows = append(rows, show.Row(letter, style, one.Item, "", show.Brief(one.Type, typeWidth), show.Cyan,
+			show.Brief(show.Line(one.Name), nameWidth), show.Bold, about, ""))
 	}
+	c.PutTable(rows)
 	all := nodes.Added + nodes.Changed + nodes.Removed + edges.Added + edges.Changed + edges.Removed
-	if err := c.Table(rows); err != nil || all == len(rows) {
-		return err
+	if all != len(rows) {
+		c.Put("… and %d more\n", all-len(rows))
 	}
-	return c.Printf("… and %d more\n", all-len(rows))
 }
 
 const typeWidth = 24
@@ -115,19 +114,17 @@ func BranchRow(c *show.Console, answer any) []show.Cell {
 	switch a := answer.(type) {
 	case *branching.Branch:
 		if a.Made {
-			_ = c.Printf("branch %s is at %s\n", c.Paint(show.Cyan, show.Line(a.Name)),
-				c.Commit(a.Commit))
+			c.Put("branch %s is at %s\n", c.Paint(show.Cyan, show.Line(a.Name)), c.Commit(a.Commit))
 			return nil
 		}
 		mark, style := " ", ""
 		if a.Current {
 			mark, style = "*", show.Green
 		}
-		return []show.Cell{{Text: mark + " " + show.Line(a.Name), Style: style}, {Text: show.ShortCID(a.Commit), Style: show.Yellow},
-			{Text: againstText(a.Remotes) + show.Brief(a.Title, show.SummaryWidth), Style: ""}}
+		return show.Row(mark+" "+show.Line(a.Name), style, show.ShortCID(a.Commit), show.Yellow,
+			againstText(a.Remotes)+show.Brief(a.Title, show.SummaryWidth), "")
 	case *branching.Gone:
-		_ = c.Printf("branch %s, which was at %s, is removed\n", show.Line(a.Removed),
-			c.Commit(a.Commit))
+		c.Put("branch %s, which was at %s, is removed\n", show.Line(a.Removed), c.Commit(a.Commit))
 	}
 	return nil
 }
@@ -161,15 +158,13 @@ func TagRow(c *show.Console, answer any) []show.Cell {
 	switch a := answer.(type) {
 	case *branching.Tag:
 		if a.Made {
-			_ = c.Printf("tag %s is at %s\n", c.Paint(show.Bold, show.Line(a.Name)),
-				c.Commit(a.Commit))
+			c.Put("tag %s is at %s\n", c.Paint(show.Bold, show.Line(a.Name)), c.Commit(a.Commit))
 			return nil
 		}
-		return []show.Cell{{Text: show.Line(a.Name), Style: show.Bold}, {Text: show.ShortCID(a.Commit), Style: show.Yellow},
-			{Text: show.Brief(a.Title, show.SummaryWidth), Style: ""}}
+		return show.Row(show.Line(a.Name), show.Bold, show.ShortCID(a.Commit), show.Yellow,
+			show.Brief(a.Title, show.SummaryWidth), "")
 	case *branching.Gone:
-		_ = c.Printf("tag %s, which was at %s, is removed\n", show.Line(a.Removed),
-			c.Commit(a.Commit))
+		c.Put("tag %s, which was at %s, is removed\n", show.Line(a.Removed), c.Commit(a.Commit))
 	}
 	return nil
 }
@@ -182,11 +177,11 @@ func Switch(c *show.Console, h *branching.Head) error {
 	if !h.Commit.Defined() {
 		where = "no commit yet"
 	}
-	err := c.Printf("on branch %s, %s\n", c.Paint(show.Cyan, show.Line(string(h.Branch))), where)
-	if err == nil && h.Staged != "" {
+	c.Put("on branch %s, %s\n", c.Paint(show.Cyan, show.Line(string(h.Branch))), where)
+	if h.Staged != "" {
 		c.Remark("note: what is staged stays for branch %s", show.Line(h.Staged))
 	}
-	return err
+	return c.Failed()
 }
 
 func Reset(c *show.Console, s *branching.Staged) error {

@@ -145,14 +145,9 @@ func runDemoStep(ctx context.Context, c *line.Line, dir string, now time.Time, s
 		words[i] = plain.Shell(arg)
 	}
 	if step.say != "" {
-		if err := c.Printf("%s\n\n", c.Paint(show.Cyan, step.say)); err != nil {
-			return err
-		}
+		c.Put("%s\n\n", c.Paint(show.Cyan, step.say))
 	}
-	command := c.Paint(show.Bold, "$ mnem "+strings.Join(words, " "))
-	if err := c.Printf("%s\n%s%s\n", command, out, side); err != nil {
-		return err
-	}
+	c.Put("%s\n%s%s\n", c.Paint(show.Bold, "$ mnem "+strings.Join(words, " ")), out, side)
 	return c.Out.Flush()
 }
 
@@ -164,10 +159,6 @@ type demoStepText struct {
 
 // demoSteps tell how mnem is used, from an empty repository to a replayed session.
 func demoSteps() []demoStepText {
-	return append(demoHistory(), demoReading()...)
-}
-
-func demoHistory() []demoStepText {
 	return []demoStepText{
 		{"A memory lives in a directory, under .mnem, as a git repository does.",
 			[]string{"init"}},
@@ -185,11 +176,6 @@ func demoHistory() []demoStepText {
 		{"", []string{"show", "svc/webhooks"}},
 		{"", []string{"explore", "svc/webhooks", "--limit", "6"}},
 		{"", []string{"explore", "priya", "--to", "db/marlin"}},
-	}
-}
-
-func demoReading() []demoStepText {
-	return []demoStepText{
 		{"Retrieval answers a question with text for a language model, under a budget of tokens.\n" +
 			"--adjacency adds the edges of each item.",
 			[]string{"retrieve", "why was the guest charged twice?", "--limit", "2", "--adjacency", "2"}},

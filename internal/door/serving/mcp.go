@@ -74,14 +74,6 @@ func MCPCommand() *line.Bound {
 	}, serveMCP)
 }
 
-func profileNames() []string {
-	var names []string
-	for _, p := range mcp.Profiles() {
-		names = append(names, string(p))
-	}
-	return names
-}
-
 func serveMCP(ctx context.Context, c *line.Line, opt *mcpRequest) (err error) {
 	line.LastingHeap()
 	options := mcp.ServerOptions{
@@ -97,8 +89,8 @@ func serveMCP(ctx context.Context, c *line.Line, opt *mcpRequest) (err error) {
 			return line.Usagef("--only: %w", err)
 		}
 	}
-	if !mcp.KnownProfile(options.Profile) {
-		return line.Usagef("--profile: want %s", strings.Join(profileNames(), ", "))
+	if !slices.Contains(mcp.Profiles(), options.Profile) {
+		return line.Usagef("--profile: want read, core, full")
 	}
 	switch {
 	case slices.ContainsFunc(opt.Without, func(part string) bool { return part != "session" }):
@@ -210,9 +202,7 @@ func serveMCPHTTP(ctx context.Context, c *line.Line, req *mcpRequest, opt mcp.Se
 	}
 	cfg.Routes = []serve.Route{{Path: mcpPath, Effect: effect, Handler: m.Handler()}}
 	s := serve.New(*cfg)
-	if err := c.Printf("http://%s%s; stop with Ctrl-C\n", l.Addr(), mcpPath); err != nil {
-		return err
-	}
+	c.Put("http://%s%s; stop with Ctrl-C\n", l.Addr(), mcpPath)
 	if err := c.Out.Flush(); err != nil {
 		return err
 	}

@@ -216,13 +216,7 @@ type announce func(s *serve.Server, at net.Addr, dir string) error
 
 // sayServes prints where a server listens.
 func sayServes(c *line.Line, url, dir string) error {
-	var err error
-	if c.InJSON {
-		err = c.PrintJSON(ServeJSON{url, dir})
-	} else {
-		err = c.Printf("%s serves %s; stop with Ctrl-C\n", url, line.OneLine(dir))
-	}
-	return line.FirstError(err, c.Out.Flush())
+	return line.FirstError(c.Say(ServeJSON{url, dir}, "%s serves %s; stop with Ctrl-C\n", url, line.OneLine(dir)), c.Out.Flush())
 }
 
 // serveFrom serves the repository and its web view until the context ends. It begins to listen when it has found

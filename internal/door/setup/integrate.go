@@ -155,25 +155,23 @@ func integrateClient(ctx context.Context, c *line.Line, s *integrate.Setup, q *i
 	if err != nil {
 		return err
 	}
-	if q.Remove {
-		all, err := s.Edits(client, path, nil)
+	var entry *clients.ServerCommand // nil to take it out
+	var command []string
+	if !q.Remove {
+		e, err := s.Entry(client)
 		if err != nil {
 			return err
 		}
-		return applyEdits(ctx, c, s, client, all, nil)
+		if q.Print {
+			return printIntegration(c, s, client, path, e)
+		}
+		entry, command = &e, integrate.Command(e)
 	}
-	e, err := s.Entry(client)
+	all, err := s.Edits(client, path, entry)
 	if err != nil {
 		return err
 	}
-	if q.Print {
-		return printIntegration(c, s, client, path, e)
-	}
-	all, err := s.Edits(client, path, &e)
-	if err != nil {
-		return err
-	}
-	return applyEdits(ctx, c, s, client, all, integrate.Command(e))
+	return applyEdits(ctx, c, s, client, all, command)
 }
 
 // integrationsJSON says what was, or would be, done for all clients.
@@ -218,11 +216,7 @@ func eachClient(ctx context.Context, c *line.Line, s *integrate.Setup, f Integra
 			}
 			remarkEdits(c, s, client, all, command)
 		default:
-			for _, change := range all.All() {
-				if err := printChange(c, change); err != nil {
-					return err
-				}
-			}
+			printChanges(c, all)
 		}
 	}
 	if c.InJSON {
@@ -266,13 +260,11 @@ func printAll(c *line.Line, out integrationsJSON, f Integration, add bool) error
 			rows = append(rows, show.Row("", "", "", "", "→ "+line.OneLine(string(row.Hint)), ""))
 		}
 	}
-	if err := c.Table(rows); err != nil {
-		return err
-	}
+	c.PutTable(rows)
 	if some && !f.DryRun {
 		c.Remark("restart them to use it; 'mnem doctor' checks it")
 	}
-	return nil
+	return c.Failed()
 }
 
 var stateStyles = map[string]string{
@@ -291,7 +283,7 @@ func listClients(c *line.Line) error {
 			string(row.Hooks), stateStyles[string(row.Hooks)],
 			string(row.Rules), stateStyles[string(row.Rules)], line.OneLine(row.Path), ""))
 	}
-	return c.Table(slices.Clip(rows))
+	return c.Table(rows)
 }
 
 // printIntegration prints what would be written into files of their own, and where it goes.
@@ -305,25 +297,22 @@ func printIntegration(c *line.Line, s *integrate.Setup, client clients.Client, p
 			Client: client.Name, Level: s.Level, Path: path, DryRun: true, Command: integrate.Command(e),
 		})
 	}
-	c.Remark("goes to %s", line.OneLine(path))
-	if err := c.Printf("%s", plain.Lines(text)+"\n"); err != nil {
-		return err
+	put := func(path, text string) {
+		c.Remark("goes to %s", line.OneLine(path))
+		c.Put("%s\n", plain.Lines(text))
 	}
+	put(path, text)
 	hooks, rules := s.Besides(client)
 	if hooks != "" {
 		if text, err = s.HooksText(client); err != nil {
 			return err
 		}
-		c.Remark("goes to %s", line.OneLine(hooks))
-		if err := c.Printf("%s", plain.Lines(text)+"\n"); err != nil {
-			return err
-		}
+		put(hooks, text)
 	}
-	if rules == "" {
-		return nil
+	if rules != "" {
+		put(rules, client.RulesText())
 	}
-	c.Remark("goes to %s", line.OneLine(rules))
-	return c.Printf("%s", plain.Lines(client.RulesText())+"\n")
+	return c.Failed()
 }
 
 // applyEdits writes the edits of a client's files, all or none, or prints them in a dry run.
@@ -338,45 +327,38 @@ func applyEdits(
 		return c.PrintJSON(s.Report(client, all, backups, command))
 	}
 	if s.DryRun {
-		for _, change := range all.All() {
-			if err := printChange(c, change); err != nil {
-				return err
-			}
-		}
-		return nil
+		printChanges(c, all)
+		return c.Failed()
 	}
-	if err := tellEdits(c, client, all, command); err != nil {
-		return err
-	}
+	tellEdits(c, client, all, command)
 	remarkEdits(c, s, client, all, command)
 	if command != nil && all.Changed() {
 		c.Remark("restart %s to use it; 'mnem doctor' checks it", client.Title)
 	}
-	return nil
+	return c.Failed()
 }
 
 // tellEdits says what was written, or taken away if there is no command.
-func tellEdits(c *line.Line, client clients.Client, all integrate.Edits, command []string) (err error) {
+func tellEdits(c *line.Line, client clients.Client, all integrate.Edits, command []string) {
 	tell := func(change *clients.FileEdit, format string, args ...any) {
-		if err == nil && change != nil && change.Changed() {
-			err = c.Printf(format+"\n", append(args, line.OneLine(change.Path))...)
+		if change != nil && change.Changed() {
+			c.Put(format+"\n", append(args, line.OneLine(change.Path))...)
 		}
 	}
 	switch {
 	case command == nil && !all.Changed():
-		return c.Printf("%s has no entry %s in %s\n", client.Title, clients.Name, line.OneLine(all.Entry.Path))
+		c.Put("%s has no entry %s in %s\n", client.Title, clients.Name, line.OneLine(all.Entry.Path))
 	case command == nil:
 		tell(all.Entry, "took %s out of %s", clients.Name)
 		tell(all.Hooks, "took the hooks out of %s")
 		tell(all.Rules, "took the rules out of %s")
 	case !all.Changed():
-		return c.Printf("%s is integrated already, by %s\n", client.Title, line.OneLine(all.Entry.Path))
+		c.Put("%s is integrated already, by %s\n", client.Title, line.OneLine(all.Entry.Path))
 	default:
 		tell(all.Entry, "%s starts '%s', by %s", client.Title, line.OneLine(strings.Join(command, " ")))
 		tell(all.Hooks, "%s calls '%s hook', by %s", client.Title, line.OneLine(command[0]))
 		tell(all.Rules, "%s is told when to use it, by %s", client.Title)
 	}
-	return err
 }
 
 // remarkEdits says what is left to the user.
@@ -407,11 +389,18 @@ func remarkEdits(c *line.Line, s *integrate.Setup, client clients.Client, all in
 	}
 }
 
-// printChange prints the lines that a change takes out and puts in.
-func printChange(c *line.Line, change *clients.FileEdit) error {
-	if !change.Changed() {
-		return c.Printf("nothing would change in %s\n", line.OneLine(change.Path))
+// printChanges prints the lines that edits take out and put in.
+func printChanges(c *line.Line, all integrate.Edits) {
+	for _, change := range all.All() {
+		if !change.Changed() {
+			c.Put("nothing would change in %s\n", line.OneLine(change.Path))
+			continue
+		}
+		printChange(c, change)
 	}
+}
+
+func printChange(c *line.Line, change *clients.FileEdit) {
 	old, now := textLines(change.Old), textLines(change.New)
 	same := 0
 	for same < min(len(old), len(now)) && old[same] == now[same] {
@@ -421,20 +410,13 @@ func printChange(c *line.Line, change *clients.FileEdit) error {
 	for len(old) > 0 && len(now) > 0 && old[len(old)-1] == now[len(now)-1] {
 		old, now = old[:len(old)-1], now[:len(now)-1]
 	}
-	if err := c.Printf("%s, from line %d:\n", line.OneLine(change.Path), same+1); err != nil {
-		return err
-	}
+	c.Put("%s, from line %d:\n", line.OneLine(change.Path), same+1)
 	for _, l := range old {
-		if err := c.Printf("%s\n", c.Paint(show.Red, "- "+line.OneLine(l))); err != nil {
-			return err
-		}
+		c.Put("%s\n", c.Paint(show.Red, "- "+line.OneLine(l)))
 	}
 	for _, l := range now {
-		if err := c.Printf("%s\n", c.Paint(show.Green, "+ "+line.OneLine(l))); err != nil {
-			return err
-		}
+		c.Put("%s\n", c.Paint(show.Green, "+ "+line.OneLine(l)))
 	}
-	return nil
 }
 
 func textLines(text []byte) []string {

@@ -161,20 +161,18 @@ func (c *Console) Table(rows [][]Cell) error {
 				b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell.Text)+2))
 			}
 		}
-		if err := c.Printf("%s\n", strings.TrimRight(b.String(), " ")); err != nil {
-			return err
-		}
+		c.Put("%s\n", strings.TrimRight(b.String(), " "))
 	}
-	return nil
+	return c.Failed()
 }
 
 // ListOf prints rows, and how many more there are.
 func (c *Console) ListOf(rows [][]Cell, more int) error {
-	err := c.Table(rows)
+	c.PutTable(rows)
 	if more > 0 {
-		err = c.Printf("... (+%d more)\n", more)
+		c.Put("... (+%d more)\n", more)
 	}
-	return err
+	return c.Failed()
 }
 
 // SummaryWidth is how many characters of a summary a list shows.

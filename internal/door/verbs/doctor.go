@@ -3,7 +3,6 @@ package verbs
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -89,7 +88,7 @@ func (d *doctor) permissions(path string, info os.FileInfo) {
 	switch {
 	case line.OfOther(info):
 		d.Find(upkeep.LevelWarning, "permissions", "chown -R \"$USER\" "+path, "%s belongs to another user", path)
-	case openToOthers(info):
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0: // Windows has other ways to say so
 		d.Find(upkeep.LevelWarning, "permissions", "chmod -R go-w "+path, "others may write in %s", path)
 	default:
 		d.Find(upkeep.LevelOK, "permissions", "", "%s is yours", path)
@@ -121,10 +120,12 @@ func (d *doctor) disk(path string) {
 	switch {
 	case !known:
 		d.Find(upkeep.LevelNote, "disk", "", "the system does not tell how much space is left")
-	case free < noBytes:
-		d.Find(upkeep.LevelError, "disk", "make room, or run 'mnem gc'", "%d MiB are left on the disk", free>>20)
 	case free < fewBytes:
-		d.Find(upkeep.LevelWarning, "disk", "make room, or run 'mnem gc'", "%d MiB are left on the disk", free>>20)
+		level := upkeep.LevelWarning
+		if free < noBytes {
+			level = upkeep.LevelError
+		}
+		d.Find(level, "disk", "make room, or run 'mnem gc'", "%d MiB are left on the disk", free>>20)
 	default:
 		d.Find(upkeep.LevelOK, "disk", "", "%d MiB are left", free>>20)
 	}
@@ -201,10 +202,10 @@ func (d *doctor) repository(path string) {
 		d.Add(answer.(*upkeep.Diagnosis).Findings...)
 		return nil
 	})
-	var news *verb.News
+	_, news := errors.AsType[*verb.News](err)
 	switch {
 	case err == nil:
-	case errors.As(err, &news):
+	case news:
 		d.corrupt = true
 	case line.OutcomeOf(d.ctx, err) == operation.Busy:
 		d.Find(upkeep.LevelWarning, "store", "wait longer with --wait, or stop the other process", "%v", err)
@@ -240,12 +241,6 @@ func (d *doctor) synced(path string) {
 	}
 }
 
-// openToOthers reports whether users other than the owner may write a file; Windows has other ways
-// to say so.
-func openToOthers(info fs.FileInfo) bool {
-	return runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0
-}
-
 // clients looks at what integrate wrote.
 func (d *doctor) clients() {
 	dir, err := d.c.Dir()
@@ -277,9 +272,7 @@ func (d *doctor) print() error {
 			rows = append(rows, show.Row("", "", "", "", "→ "+line.OneLine(string(f.Fix)), ""))
 		}
 	}
-	if err := c.Table(rows); err != nil {
-		return err
-	}
+	c.PutTable(rows)
 	if d.Errors+d.Warnings == 0 {
 		return c.Printf("all is well\n")
 	}

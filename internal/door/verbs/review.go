@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/door/answers"
@@ -21,10 +22,9 @@ import (
 )
 
 const (
-	reviewLines = 20       // that are shown of a memory
-	keyCtrlC    = rune(3)  // as a terminal says it that gives each key
-	keyCtrlD    = rune(4)  // the end of what is typed
-	keyEscape   = rune(27) // begins what other keys are
+	reviewLines = 20      // that are shown of a memory
+	keyCtrlC    = rune(3) // as a terminal says it that gives each key
+	keyCtrlD    = rune(4) // the end of what is typed
 )
 
 // errReviewEnded is returned if a review is ended by Ctrl-C.
@@ -82,13 +82,13 @@ func reviewAll(ctx context.Context, c *line.Line, q *remembering.ReviewRequest) 
 		if step == 0 {
 			break
 		}
-		if step > 0 {
-			made[i] = d
-		}
-		i = max(0, i+step)
 		if step < 0 {
+			i = max(0, i-1)
 			made[i] = decision{}
+			continue
 		}
+		made[i] = d
+		i++
 	}
 	lists := map[string]*[]string{"keep": &q.Keep, "drop": &q.Drop, "pin": &q.Pin, "set": &q.Edit}
 	given := verb.GivenOf(q)
@@ -141,18 +141,12 @@ func showReview(c *line.Line, got *remembering.Reviewed, i int) error {
 		head = append(head, c.Paint(show.Yellow, string(it.State)))
 	}
 	text := slices.Collect(strings.Lines(it.Text))
-	if err := c.Printf("\n%s\n", strings.Join(head, "  ")); err != nil {
-		return err
-	}
+	c.Put("\n%s\n", strings.Join(head, "  "))
 	for _, l := range text[:min(len(text), reviewLines)] {
-		if err := c.Printf("  %s\n", plain.Brief(strings.TrimRight(l, "\n"), 10*show.SummaryWidth)); err != nil {
-			return err
-		}
+		c.Put("  %s\n", plain.Brief(strings.TrimRight(l, "\n"), 10*show.SummaryWidth))
 	}
 	if more := len(text) - reviewLines; more > 0 {
-		if err := c.Printf("  (%s more)\n", line.Plural(more, "line")); err != nil {
-			return err
-		}
+		c.Put("  (%s more)\n", line.Plural(more, "line"))
 	}
 	return line.FirstError(c.Printf("keep, drop, pin, edit, skip, undo, quit? [kdpesuq] "), c.Out.Flush())
 }
@@ -168,22 +162,22 @@ func decideOne(c *line.Line, it remembering.ReviewItem, lines *bufio.Reader) (d 
 		if err != nil {
 			return d, 0, fmt.Errorf("wait for a key: %w", err)
 		}
-		switch key {
-		case 'k', 'K':
+		switch unicode.ToLower(key) {
+		case 'k':
 			return decision{flag: "keep"}, 1, say("keep")
-		case 'd', 'D':
+		case 'd':
 			return decision{flag: "drop"}, 1, say("drop")
-		case 'p', 'P':
+		case 'p':
 			return decision{flag: "pin"}, 1, say("pin")
-		case 's', 'S', ' ':
+		case 's', ' ':
 			return decision{}, 1, say("skip")
-		case 'u', 'U':
+		case 'u':
 			return decision{}, -1, say("undo")
-		case 'q', 'Q', keyCtrlD:
+		case 'q', keyCtrlD:
 			return decision{}, 0, say("quit")
 		case keyCtrlC:
 			return decision{}, 0, line.FirstError(say(""), errReviewEnded)
-		case 'e', 'E':
+		case 'e':
 			text, err := newText(c, lines)
 			if err != nil {
 				return d, 0, err
@@ -192,7 +186,6 @@ func decideOne(c *line.Line, it remembering.ReviewItem, lines *bufio.Reader) (d 
 				return decision{}, 1, say("not changed, to be reviewed again")
 			}
 			return decision{"set", text}, 1, nil
-		case keyEscape:
 		}
 	}
 }
