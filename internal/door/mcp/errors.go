@@ -52,24 +52,23 @@ func describe(ctx context.Context, err error) errorJSON {
 }
 
 func describeCode(ctx context.Context, err error) errorJSON {
-	var failed *operation.Error
-	var news *badNews
-	switch {
-	case errors.As(err, &news):
+	if news, ok := errors.AsType[*badNews](err); ok {
 		out := errorJSON{Code: news.outcome.Code, Message: news.outcome.When}
 		if !news.answer.IsZero() {
 			answer, _ := shrink(news.answer, newsTokens) // clipped texts say so
 			out.Answer = written(answer)
 		}
 		return out
-	case errors.As(err, &failed):
+	}
+	if failed, ok := errors.AsType[*operation.Error](err); ok {
 		// the command line names flags with dashes, tools do not
 		message := strings.TrimPrefix(failed.Message, "--")
 		return errorJSON{
 			Code: failed.Outcome.Code, Message: clipText(message, maxMessage), Hint: agentHint(failed.Hint),
 			Candidates: failed.Candidates,
 		}
-	case ctx.Err() != nil:
+	}
+	if ctx.Err() != nil {
 		return errorJSON{Code: operation.Interrupted.Code, Message: "the call was cancelled; nothing half done stays"}
 	}
 	return errorJSON{Code: operation.Failed.Code, Message: clipText(err.Error(), maxMessage)}
@@ -85,8 +84,8 @@ func agentHint(s string) string {
 
 // isNotFound reports whether an error says that what was asked for is not there.
 func isNotFound(err error) bool {
-	var failed *operation.Error
-	return errors.As(err, &failed) && failed.Outcome == operation.NotFound
+	failed, ok := errors.AsType[*operation.Error](err)
+	return ok && failed.Outcome == operation.NotFound
 }
 
 const maxMessage = 1000 // scalars of a message or hint: names in it may be long
@@ -172,8 +171,7 @@ func (s *Server) knows(name string) error {
 
 // rpcError is an error if the protocol has no answer for one.
 func rpcError(ctx context.Context, err error) error {
-	var wire *jsonrpc.Error
-	if errors.As(err, &wire) {
+	if _, wire := errors.AsType[*jsonrpc.Error](err); wire {
 		return err
 	}
 	e := describe(ctx, err)

@@ -3,6 +3,7 @@ package mcp
 //lint:file-ignore SA1019 clients have nothing else yet to name their folders
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"path/filepath"
@@ -64,11 +65,7 @@ func (s *Server) locate(
 	if p := session.InitializeParams(); p == nil || p.ProtocolVersion >= stateless { // a server asks by its answer
 		return sdk.InputRequestMap{rootsKey: &sdk.ListRootsParams{}}
 	}
-	wait := s.opt.FoldersWait
-	if wait == 0 {
-		wait = DefaultFoldersWait
-	}
-	asked, cancel := context.WithTimeout(ctx, wait)
+	asked, cancel := context.WithTimeout(ctx, cmp.Or(s.opt.FoldersWait, DefaultFoldersWait))
 	defer cancel()
 	answer, err := session.ListRoots(asked, nil)
 	switch {
@@ -109,10 +106,8 @@ func folderOf(uri string) string {
 		return ""
 	}
 	u, err := url.Parse(uri)
-	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" {
-		return ""
-	}
-	if u.RawQuery != "" || u.Fragment != "" { // of a name that was not encoded, whose beginning is another folder
+	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" ||
+		u.RawQuery != "" || u.Fragment != "" { // of a name that was not encoded, whose beginning is another folder
 		return ""
 	}
 	path := u.Path

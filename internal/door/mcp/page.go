@@ -211,19 +211,15 @@ func shorten(v value, most int) value {
 
 // clipText cuts a text to so many scalars and says how many are missing, as rendering does.
 func clipText(s string, most int) string {
-	n := utf8.RuneCountInString(s)
-	if n <= most {
+	missing := utf8.RuneCountInString(s) - most
+	if missing <= 0 {
 		return s
 	}
 	cut := 0
-	for i := range s {
-		if most == 0 {
-			cut = i
-			break
-		}
-		most--
+	for range most {
+		_, n := utf8.DecodeRuneInString(s[cut:])
+		cut += n
 	}
-	missing := utf8.RuneCountInString(s[cut:])
 	return fmt.Sprintf("%s <...+%d chars>", s[:cut], missing)
 }
 

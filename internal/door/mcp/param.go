@@ -16,13 +16,23 @@ import (
 type kind int
 
 const (
-	text    kind = iota + 1
-	number       // an integer
-	decimal      // any number
-	boolean      // true or false
-	texts        // a list of strings
-	objects      // a list of JSON objects
+	text kind = iota + 1
+	number
+	decimal
+	boolean
+	texts
+	objects
 )
+
+// kinds has the JSON Schema of each kind, and how an error calls it.
+var kinds = [...]struct{ schema, want string }{
+	text:    {`"type":"string"`, "a string"},
+	number:  {`"type":"integer"`, "an integer"},
+	decimal: {`"type":"number"`, "a number"},
+	boolean: {`"type":"boolean"`, "true or false"},
+	texts:   {`"type":"array","items":{"type":"string"}`, "a list of strings"},
+	objects: {`"type":"array","items":{"type":"object"}`, "a list of objects"},
+}
 
 // param is one argument of a tool.
 type param struct {
@@ -55,42 +65,23 @@ var paged = []param{
 
 // schema returns the JSON Schema of a tool's arguments.
 func schema(params []param) json.RawMessage {
-	var b bytes.Buffer
-	b.WriteString(`{"type":"object","properties":{`)
-	var required []string
-	for i, p := range params {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, "%s:%s", quoted(p.name), p.schema())
+	var properties, required []string
+	for _, p := range params {
+		properties = append(properties, quoted(p.name)+":"+p.schema())
 		if p.required {
 			required = append(required, p.name)
 		}
 	}
-	b.WriteByte('}')
+	more := ""
 	if len(required) > 0 {
-		fmt.Fprintf(&b, `,"required":%s`, encode(required))
+		more = fmt.Sprintf(`,"required":%s`, encode(required))
 	}
-	b.WriteString(`,"additionalProperties":false}`)
-	return b.Bytes()
+	return fmt.Appendf(nil, `{"type":"object","properties":{%s}%s,"additionalProperties":false}`,
+		strings.Join(properties, ","), more)
 }
 
 func (p *param) schema() string {
-	var parts []string
-	switch p.kind {
-	case text:
-		parts = append(parts, `"type":"string"`)
-	case number:
-		parts = append(parts, `"type":"integer"`)
-	case decimal:
-		parts = append(parts, `"type":"number"`)
-	case boolean:
-		parts = append(parts, `"type":"boolean"`)
-	case texts:
-		parts = append(parts, `"type":"array","items":{"type":"string"}`)
-	case objects:
-		parts = append(parts, `"type":"array","items":{"type":"object"}`)
-	}
+	parts := []string{kinds[p.kind].schema}
 	if p.enum != nil {
 		parts = append(parts, `"enum":`+string(encode(p.enum)))
 	}
@@ -166,56 +157,31 @@ func (p *param) check(v json.RawMessage) error {
 	bad := func(want string) error {
 		return invalid(fmt.Sprintf("argument %q: want %s", p.name, want), p.doc)
 	}
-	switch p.kind {
-	case text:
-		var s string
-		if json.Unmarshal(v, &s) != nil {
-			return bad("a string")
-		}
+	var s string
+	var n int64
+	var list []*string
+	var entries []json.RawMessage
+	to := [...]any{
+		text: &s, number: &n, decimal: new(json.Number), boolean: new(bool), texts: &list, objects: &entries,
+	}[p.kind]
+	switch err := json.Unmarshal(v, to); {
+	case err != nil || p.kind == decimal && v[0] == '"' || slices.Contains(list, nil):
+		return bad(kinds[p.kind].want)
+	case p.kind == number && (p.min != 0 || p.max != 0) && (n < p.min || n > p.max):
+		return bad(fmt.Sprintf("%d to %d", p.min, p.max))
+	case max(len(list), len(entries)) > maxList:
+		return bad(fmt.Sprintf("at most %d entries", maxList))
+	case p.kind == text:
 		return p.checkText(s)
-	case number:
-		var n int64
-		if json.Unmarshal(v, &n) != nil {
-			return bad("an integer")
+	}
+	for _, s := range list {
+		if err := p.checkText(*s); err != nil {
+			return err
 		}
-		if (p.min != 0 || p.max != 0) && (n < p.min || n > p.max) {
-			return bad(fmt.Sprintf("%d to %d", p.min, p.max))
-		}
-	case decimal:
-		var x json.Number
-		if v[0] == '"' || json.Unmarshal(v, &x) != nil {
-			return bad("a number")
-		}
-	case boolean:
-		var is bool
-		if json.Unmarshal(v, &is) != nil {
-			return bad("true or false")
-		}
-	case texts:
-		var list []*string
-		if json.Unmarshal(v, &list) != nil || slices.Contains(list, nil) {
-			return bad("a list of strings")
-		}
-		if len(list) > maxList {
-			return bad(fmt.Sprintf("at most %d entries", maxList))
-		}
-		for _, s := range list {
-			if err := p.checkText(*s); err != nil {
-				return err
-			}
-		}
-	case objects:
-		var list []json.RawMessage
-		if json.Unmarshal(v, &list) != nil {
-			return bad("a list of objects")
-		}
-		if len(list) > maxList {
-			return bad(fmt.Sprintf("at most %d entries", maxList))
-		}
-		for i, o := range list {
-			if !bytes.HasPrefix(o, []byte("{")) {
-				return bad(fmt.Sprintf("an object at [%d]", i))
-			}
+	}
+	for i, o := range entries {
+		if !bytes.HasPrefix(o, []byte("{")) {
+			return bad(fmt.Sprintf("an object at [%d]", i))
 		}
 	}
 	return nil
@@ -256,24 +222,17 @@ func (a arguments) list(name string) (list []json.RawMessage) {
 	return list
 }
 
-// bind gives an operation the arguments that go to it.
-func bind(call *operation.Call, params []param, args arguments) {
-	for _, p := range params {
-		v, given := args[p.name]
-		if !given {
-			continue
-		}
-		switch {
-		case p.flag != "":
-			set(call, flagged(call.Operation, p.flag), v)
-		case p.word > 0:
-			set(call, worded(call.Operation, p.word), v)
-		}
-	}
+// set gives the parameter of a flag its value, setWord that of a word of the command.
+func set(call *operation.Call, flag string, v json.RawMessage) {
+	give(call, flagged(call.Operation, flag), v)
 }
 
-// set gives a parameter its value; a single text becomes a list where the operation takes one.
-func set(call *operation.Call, to *operation.Param, v json.RawMessage) {
+func setWord(call *operation.Call, n int, v json.RawMessage) {
+	give(call, worded(call.Operation, n), v)
+}
+
+// give gives a parameter its value; a single text becomes a list where the operation takes one.
+func give(call *operation.Call, to *operation.Param, v json.RawMessage) {
 	if to == nil {
 		return // an operation without it: a test of the table holds tools and operations together
 	}
@@ -285,32 +244,21 @@ func set(call *operation.Call, to *operation.Param, v json.RawMessage) {
 
 // flagged returns the parameter that a flag of the command is, nil for none.
 func flagged(op *operation.Operation, flag string) *operation.Param {
-	for i := range op.Params {
-		if op.Params[i].Flag == flag {
-			return &op.Params[i]
-		}
-	}
-	return nil
+	return nth(op, 1, func(p *operation.Param) bool { return p.Flag == flag })
 }
 
 // worded returns the n-th parameter that is a word of the command, nil for none.
 func worded(op *operation.Operation, n int) *operation.Param {
-	for i := range op.Params {
-		p := &op.Params[i]
-		if p.Flag == "" && p.Kind != operation.Lines {
-			if n--; n == 0 {
-				return p
-			}
-		}
-	}
-	return nil
+	return nth(op, n, func(p *operation.Param) bool { return p.Flag == "" && p.Kind != operation.Lines })
 }
 
-// lined returns the parameter that takes lines, nil for none.
-func lined(op *operation.Operation) *operation.Param {
+// nth returns the n-th parameter, counted from 1, of those that are wanted, nil for none.
+func nth(op *operation.Operation, n int, wanted func(*operation.Param) bool) *operation.Param {
 	for i := range op.Params {
-		if op.Params[i].Kind == operation.Lines {
-			return &op.Params[i]
+		if wanted(&op.Params[i]) {
+			if n--; n == 0 {
+				return &op.Params[i]
+			}
 		}
 	}
 	return nil

@@ -16,16 +16,14 @@ import (
 // in the session; a later one continues the same ranking at the same commit, without a budget but
 // that of the page.
 func ranked(ctx context.Context, c *call) (*document, error) {
-	op, err := c.operation(c.tool.operation)
+	ask, err := c.asked()
 	if err != nil {
 		return nil, err
 	}
-	ask := c.ask(op)
-	bind(&ask, c.tool.params, c.args)
 	limit := c.args.number("limit", defaultItems)
 	if c.position == 0 {
 		if _, given := c.args["max_tokens"]; given {
-			set(&ask, flagged(op, "budget"), encode(c.tokens))
+			set(&ask, "budget", encode(c.tokens))
 		}
 		if _, given := c.args["at"]; !given {
 			if ask.Caller.Session, err = c.session(ctx, c.client, c.caller); err != nil {
@@ -36,8 +34,8 @@ func ranked(ctx context.Context, c *call) (*document, error) {
 		if err := c.at(ctx, &ask, c.commit); err != nil {
 			return nil, err
 		}
-		set(&ask, flagged(op, "limit"), encode(min(c.position+limit, mostRanks)))
-		set(&ask, flagged(op, "budget"), encode(0))
+		set(&ask, "limit", encode(min(c.position+limit, mostRanks)))
+		set(&ask, "budget", encode(0))
 	}
 	doc, err := c.read(ctx, ask, c.tool.fields)
 	if err != nil {
@@ -78,13 +76,7 @@ func (d *document) full(limit, position int) bool {
 }
 
 func without(list []member, name string) []member {
-	var out []member
-	for _, m := range list {
-		if m.Name != name {
-			out = append(out, m)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(list), func(m member) bool { return m.Name == name })
 }
 
 // verdictAdvice says what to do with an answer, by its verdict.
@@ -156,12 +148,10 @@ func outside(s string) string { return escape.EscapeTags(escape.EscapeLine(s)) }
 // shown reads a node, its content page by page: a position counts scalars of it. A commit or another record is read in
 // one piece.
 func shown(ctx context.Context, c *call) (*document, error) {
-	op, err := c.operation(c.tool.operation)
+	ask, err := c.asked()
 	if err != nil {
 		return nil, err
 	}
-	ask := c.ask(op)
-	bind(&ask, c.tool.params, c.args)
 	commit := c.commit
 	_, alone := c.args["field"]
 	if alone && commit == "" { // the answer does not name its commit
@@ -249,14 +239,12 @@ func (c *call) chunk(doc *document, name, s string) {
 
 // explore lists nodes. A page asks for no more of them than it may hold.
 func explore(ctx context.Context, c *call) (*document, error) {
-	op, err := c.operation(c.tool.operation)
+	ask, err := c.asked()
 	if err != nil {
 		return nil, err
 	}
-	ask := c.ask(op)
-	bind(&ask, c.tool.params, c.args)
 	if c.args.text("to") == "" && string(c.args["tags"]) != "true" {
-		set(&ask, flagged(op, "limit"), encode(c.position+pageNodes))
+		set(&ask, "limit", encode(c.position+pageNodes))
 	}
 	if err := c.at(ctx, &ask, c.commit); err != nil {
 		return nil, err
@@ -276,17 +264,15 @@ const pageNodes = 100 // that a page asks for
 
 // diff compares two revisions. Its cursor names both commits.
 func diff(ctx context.Context, c *call) (*document, error) {
-	op, err := c.operation(c.tool.operation)
+	ask, err := c.asked()
 	if err != nil {
 		return nil, err
 	}
-	ask := c.ask(op)
-	bind(&ask, c.tool.params, c.args)
 	from, to, both := strings.Cut(c.commit, "..")
 	switch {
 	case both:
-		set(&ask, worded(op, 1), encode(from))
-		set(&ask, worded(op, 2), encode(to))
+		setWord(&ask, 1, encode(from))
+		setWord(&ask, 2, encode(to))
 	case c.args.text("to") != "" && c.args.text("from") == "":
 		return nil, invalid(`argument "to" needs "from"`, "")
 	}
@@ -338,23 +324,21 @@ func (p *piece) compact() {
 
 // log lists commits. Pages show the history of one commit, whatever is committed in between.
 func log(ctx context.Context, c *call) (*document, error) {
-	op, err := c.operation(c.tool.operation)
+	ask, err := c.asked()
 	if err != nil {
 		return nil, err
 	}
-	ask := c.ask(op)
-	bind(&ask, c.tool.params, c.args)
 	commit := c.commit
 	if commit == "" {
-		if commit, err = c.newest(ctx, op); err != nil {
+		if commit, err = c.newest(ctx, ask.Operation); err != nil {
 			return nil, err
 		}
 	}
 	if commit != "" {
-		set(&ask, flagged(op, "at"), encode(commit))
+		set(&ask, "at", encode(commit))
 	}
 	limit := c.args.number("limit", pageCommits)
-	set(&ask, flagged(op, "limit"), encode(c.position+limit+1))
+	set(&ask, "limit", encode(c.position+limit+1))
 	doc, err := c.read(ctx, ask, c.tool.fields)
 	if err != nil {
 		return nil, err
@@ -382,12 +366,12 @@ func (c *call) head(ctx context.Context) (string, error) {
 func (c *call) newest(ctx context.Context, op *operation.Operation) (string, error) {
 	ask := c.ask(op)
 	if at, given := c.args["at"]; given {
-		set(&ask, flagged(op, "at"), at)
+		set(&ask, "at", at)
 	}
 	if err := c.at(ctx, &ask, ""); err != nil {
 		return "", err
 	}
-	set(&ask, flagged(op, "limit"), encode(1))
+	set(&ask, "limit", encode(1))
 	doc, err := c.read(ctx, ask, []field{{name: "commits", items: []string{"commit"}}})
 	if err != nil || len(doc.pieces) == 0 {
 		return "", err

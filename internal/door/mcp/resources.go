@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -83,7 +84,7 @@ func (s *Server) resource(
 	c := &call{Server: s, caller: caller, client: client}
 	ask := c.ask(op)
 	for i, w := range words {
-		set(&ask, worded(op, i+1), encode(w))
+		setWord(&ask, i+1, encode(w))
 	}
 	if strings.HasPrefix(uri, nodeScheme) {
 		if err := c.at(ctx, &ask, ""); err != nil {
@@ -118,10 +119,7 @@ func parseURI(uri string) (name string, words []string, err error) {
 	}
 	switch scheme {
 	case nodeScheme:
-		if !strings.HasPrefix(rest, "key:") && !strings.HasPrefix(rest, "id:") {
-			rest = nodeName(rest)
-		}
-		return "show", []string{rest}, nil
+		return "show", []string{nodeName(rest)}, nil
 	case commitScheme:
 		return "show", []string{rest}, nil
 	}
@@ -134,7 +132,10 @@ func parseURI(uri string) (name string, words []string, err error) {
 
 // nodeName makes of the name of a node one that cannot be a revision.
 func nodeName(s string) string {
-	if looksLikeID(s) {
+	switch {
+	case strings.HasPrefix(s, "key:"), strings.HasPrefix(s, "id:"):
+		return s
+	case looksLikeID(s):
 		return "id:" + s
 	}
 	return "key:" + s
@@ -208,8 +209,8 @@ func (c *call) resources(ctx context.Context) ([]*sdk.Resource, string, error) {
 	}
 	list := []*sdk.Resource{}
 	ask := c.ask(logs)
-	set(&ask, flagged(logs, "at"), encode(commit))
-	set(&ask, flagged(logs, "limit"), encode(mostCommits))
+	set(&ask, "at", encode(commit))
+	set(&ask, "limit", encode(mostCommits))
 	doc, err := c.read(ctx, ask, []field{{name: "commits", list: true}})
 	if err != nil {
 		return nil, "", err
@@ -233,10 +234,10 @@ func (c *call) nodes(ctx context.Context, commit string) ([]*sdk.Resource, error
 		return nil, nil // a table without lists
 	}
 	ask := c.ask(op)
-	set(&ask, flagged(op, "at"), encode(commit))
-	set(&ask, flagged(op, "limit"), encode(mostNodes))
-	set(&ask, flagged(op, "sort"), json.RawMessage(`"id"`))
-	set(&ask, flagged(op, "all"), json.RawMessage(`true`))
+	set(&ask, "at", encode(commit))
+	set(&ask, "limit", encode(mostNodes))
+	set(&ask, "sort", json.RawMessage(`"id"`))
+	set(&ask, "all", json.RawMessage(`true`))
 	doc, err := c.read(ctx, ask, []field{{name: "nodes", items: []string{"id", "key", "type", "summary"}}})
 	if err != nil {
 		return nil, err
@@ -244,16 +245,10 @@ func (c *call) nodes(ctx context.Context, commit string) ([]*sdk.Resource, error
 	var list []*sdk.Resource
 	for _, p := range doc.pieces {
 		m := p.value.Members
-		name := textOf(m, "key")
-		if name == "" {
-			name = textOf(m, "summary")
-		}
-		if name == "" {
-			name = textOf(m, "id")
-		}
+		id, key, summary := textOf(m, "id"), textOf(m, "key"), textOf(m, "summary")
 		list = append(list, &sdk.Resource{
-			URI: nodeURI(textOf(m, "id"), textOf(m, "key")), Name: oneLine(name),
-			Description: escape.EscapeWord(textOf(m, "type")) + ": " + oneLine(textOf(m, "summary")),
+			URI: nodeURI(id, key), Name: oneLine(cmp.Or(key, summary, id)),
+			Description: escape.EscapeWord(textOf(m, "type")) + ": " + oneLine(summary),
 			MIMEType:    "application/json",
 		})
 	}

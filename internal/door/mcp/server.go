@@ -18,6 +18,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -77,15 +78,11 @@ type Server struct {
 // New returns a server of the operations in a table. It runs none of them before a client asks.
 func New(table []operation.Operation, runner operation.Runner, opt ServerOptions) *Server {
 	s := &Server{
-		opt: opt, runner: runner, table: table, log: opt.Log, recordings: map[clientKey]*recording{},
-		running: make(chan struct{}, mostRunning),
+		opt: opt, runner: runner, table: table, log: cmp.Or(opt.Log, slog.New(slog.DiscardHandler)),
+		recordings: map[clientKey]*recording{}, running: make(chan struct{}, mostRunning),
+		subscriptions: subscriptions{uris: make(map[string]map[*sdk.ServerSession]bool)},
 	}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
-	if s.opt.Profile == "" {
-		s.opt.Profile = ProfileCore
-	}
+	s.opt.Profile = cmp.Or(opt.Profile, ProfileCore)
 	s.sdk = sdk.NewServer(
 		&sdk.Implementation{Name: "mnem", Title: "mnem memory", Version: opt.Version},
 		&sdk.ServerOptions{

@@ -161,9 +161,9 @@ func (s *Server) start(
 	client, _, _ := strings.Cut(key.name, "/")
 	name := fmt.Sprintf("%s-%s", client, s.opt.Now().UTC().Format(sessionTime))
 	ask := operation.Call{Operation: op, Args: map[string]json.RawMessage{}, Caller: who}
-	set(&ask, worded(op, 1), encode(name))
+	setWord(&ask, 1, encode(name))
 	if s.opt.Record == RecordFollow {
-		set(&ask, flagged(op, "follow"), json.RawMessage("true"))
+		set(&ask, "follow", json.RawMessage("true"))
 	}
 	answer, err := s.one(ctx, ask)
 	if err != nil {
@@ -218,7 +218,7 @@ func (s *Server) end(ctx context.Context, all map[clientKey]*recording) {
 		rec.ended = true
 		if rec.name != "" {
 			ask := operation.Call{Operation: op, Args: map[string]json.RawMessage{}, Caller: rec.who}
-			set(&ask, worded(op, 1), encode(rec.name))
+			setWord(&ask, 1, encode(rec.name))
 			if _, err := s.do(ctx, ask); err != nil {
 				s.log.Warn("session not ended", "session", rec.name, "error", err)
 			}
@@ -264,7 +264,7 @@ func session(ctx context.Context, c *call) (*document, error) {
 	}
 	ask := c.ask(op)
 	if name != "" && action != "list" {
-		set(&ask, worded(op, 1), encode(name))
+		setWord(&ask, 1, encode(name))
 	}
 	return c.read(ctx, ask, c.tool.fields)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -58,9 +59,6 @@ func (s *Server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error
 		watching, stop := context.WithCancel(context.WithoutCancel(ctx))
 		subs.stop = stop
 		subs.done.Go(func() { s.keepWatching(watching, since) })
-	}
-	if subs.uris == nil {
-		subs.uris = make(map[string]map[*sdk.ServerSession]bool)
 	}
 	if subs.uris[uri] == nil {
 		subs.uris[uri] = make(map[*sdk.ServerSession]bool)
@@ -148,12 +146,10 @@ func (s *Server) keepWatching(ctx context.Context, since string) {
 			return
 		}
 		s.log.Warn("the watch for subscriptions failed", "error", err)
-		again := time.NewTimer(watchAgain)
 		select {
 		case <-ctx.Done():
-			again.Stop()
 			return
-		case <-again.C:
+		case <-time.After(watchAgain):
 		}
 		if newest, err := s.newest(ctx); err == nil {
 			since = newest
@@ -215,27 +211,19 @@ func touches(w value, uri string) bool {
 		return false
 	}
 	if !strings.HasPrefix(uri, nodeScheme) {
-		for _, word := range words {
-			if !strings.HasPrefix(word, "bafyrei") {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(words, func(word string) bool { return !strings.HasPrefix(word, "bafyrei") })
 	}
 	for _, b := range w.Find("branches").Items {
 		changes := b.Find("changes")
 		if changes.Kind != '{' || changes.Find("more").Text == "true" {
 			return true // what it was is unknown
 		}
-		for _, n := range changes.Find("nodes").Items {
-			if means(words[0], n.Find("id"), n.Find("key")) {
-				return true
-			}
-		}
-		for _, e := range changes.Find("edges").Items {
-			if means(words[0], e.Find("src"), e.Find("src_key")) || means(words[0], e.Find("dst"), e.Find("dst_key")) {
-				return true
-			}
+		if slices.ContainsFunc(changes.Find("nodes").Items, func(n value) bool {
+			return means(words[0], n.Find("id"), n.Find("key"))
+		}) || slices.ContainsFunc(changes.Find("edges").Items, func(e value) bool {
+			return means(words[0], e.Find("src"), e.Find("src_key")) || means(words[0], e.Find("dst"), e.Find("dst_key"))
+		}) {
+			return true
 		}
 	}
 	return false

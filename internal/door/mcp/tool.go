@@ -28,9 +28,6 @@ const (
 // Profiles returns the profiles, smallest first.
 func Profiles() []Profile { return []Profile{ProfileRead, ProfileCore, ProfileFull} }
 
-// KnownProfile reports whether there is such a profile.
-func KnownProfile(p Profile) bool { return slices.Contains(Profiles(), p) }
-
 // tool is one tool of the server.
 type tool struct {
 	name, title, doc string
@@ -84,8 +81,7 @@ func (t *tool) sdk() *sdk.Tool {
 		meta = sdk.Meta{alwaysLoad: true}
 	}
 	return &sdk.Tool{
-		Meta: meta,
-		Name: t.name, Title: t.title, Description: t.doc,
+		Meta: meta, Name: t.name, Title: t.title, Description: t.doc,
 		InputSchema: schema(t.inputs()),
 		Annotations: &sdk.ToolAnnotations{
 			ReadOnlyHint:    t.effect == operation.Reads,
@@ -129,7 +125,12 @@ func (s *Server) call(
 		c.anchor, c.commit = c.commit, ""
 	}
 	c.caller, c.client = s.caller(ctx, req.Session.ID(), req.ClientInfo())
-	run := t.run
+	return c.run(ctx)
+}
+
+// run calls the tool, and returns the page that the call asked for.
+func (c *call) run(ctx context.Context) (*sdk.CallToolResult, error) {
+	run := c.tool.run
 	if run == nil {
 		run = plain
 	}
@@ -181,13 +182,11 @@ const structuredMeta = "mnem/structured"
 
 // plain asks the tool's operation with the arguments and reads its answer.
 func plain(ctx context.Context, c *call) (*document, error) {
-	op, err := c.operation(c.tool.operation)
+	ask, err := c.asked()
 	if err != nil {
 		return nil, err
 	}
-	ask := c.ask(op)
-	bind(&ask, c.tool.params, c.args)
-	c.wrote = op.EffectOf(ask.Args) != operation.Reads
+	c.wrote = ask.Operation.EffectOf(ask.Args) != operation.Reads
 	if err := c.at(ctx, &ask, c.commit); err != nil {
 		return nil, err
 	}
@@ -196,9 +195,27 @@ func plain(ctx context.Context, c *call) (*document, error) {
 
 // ask returns a call of an operation for the caller of the tool, without arguments.
 func (c *call) ask(op *operation.Operation) operation.Call {
-	return operation.Call{
-		Operation: op, Args: map[string]json.RawMessage{}, Caller: c.caller,
+	return operation.Call{Operation: op, Args: map[string]json.RawMessage{}, Caller: c.caller}
+}
+
+// asked returns a call of the tool's operation, with the arguments that go to it.
+func (c *call) asked() (operation.Call, error) {
+	op, err := c.operation(c.tool.operation)
+	if err != nil {
+		return operation.Call{}, err
 	}
+	ask := c.ask(op)
+	for _, p := range c.tool.params {
+		v, given := c.args[p.name]
+		switch {
+		case !given:
+		case p.flag != "":
+			set(&ask, p.flag, v)
+		case p.word > 0:
+			setWord(&ask, p.word, v)
+		}
+	}
+	return ask, nil
 }
 
 // at makes a call read at a commit, if one is given, and at the pinned one if none is.
@@ -226,11 +243,11 @@ func (c *call) read(
 ) (*document, error) {
 	if !ask.Operation.Stream() {
 		answer, err := c.one(ctx, ask)
-		if err == nil && answer.Kind != '{' {
-			return &document{head: []member{{Name: "value", Value: answer}}}, nil
-		}
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, err
+		case answer.Kind != '{':
+			return &document{head: []member{{Name: "value", Value: answer}}}, nil
 		}
 		return read(answer, fields)
 	}
@@ -319,13 +336,12 @@ func (s *Server) progress(ctx context.Context, req *sdk.CallToolRequest) (done f
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() {
-		tick := time.NewTicker(progressEvery)
-		defer tick.Stop()
+		tick := time.Tick(progressEvery)
 		for n := 1; ; n++ {
 			select {
 			case <-ctx.Done():
 				return
-			case <-tick.C:
+			case <-tick:
 				notify(n)
 			}
 		}

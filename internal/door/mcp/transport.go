@@ -3,6 +3,7 @@ package mcp
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -164,10 +165,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 			continue
 		}
 		if long {
-			line = nil
-			if err == nil {
-				err = errLong
-			}
+			line, err = nil, cmp.Or(err, errLong)
 		}
 		return bytes.TrimSpace(line), err
 	}
@@ -178,27 +176,23 @@ func (l *lines) admit(line []byte) *jsonrpc.Error {
 	if !json.Valid(line) {
 		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the line is no JSON"}
 	}
+	bad := func(why string) *jsonrpc.Error { return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: why} }
 	var batch []json.RawMessage
 	switch line[0] {
 	case '{':
 		batch = []json.RawMessage{line}
 	case '[':
 		if err := json.Unmarshal(line, &batch); err != nil || len(batch) == 0 {
-			return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the batch is empty"}
+			return bad("the batch is empty")
 		}
-	}
-	if batch == nil {
-		return &jsonrpc.Error{
-			Code: jsonrpc.CodeInvalidRequest, Message: "a message is a JSON object",
-		}
+	default:
+		return bad("a message is a JSON object")
 	}
 	var ids []string
 	for _, data := range batch {
 		msg, err := jsonrpc.DecodeMessage(data)
 		if err != nil {
-			return &jsonrpc.Error{
-				Code: jsonrpc.CodeInvalidRequest, Message: "the line is no JSON-RPC 2.0 message",
-			}
+			return bad("the line is no JSON-RPC 2.0 message")
 		}
 		req, is := msg.(*jsonrpc.Request)
 		switch {
@@ -323,11 +317,9 @@ func (l *lines) wait(ctx context.Context, most time.Duration) {
 	settled := make(chan struct{})
 	l.settled = settled
 	l.mu.Unlock()
-	timer := time.NewTimer(most)
-	defer timer.Stop()
 	select {
 	case <-settled:
-	case <-timer.C:
+	case <-time.After(most):
 	case <-ctx.Done():
 	}
 }

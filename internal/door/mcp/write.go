@@ -13,23 +13,19 @@ import (
 
 // remember keeps one text. The operation answers a line for each memory.
 func remember(ctx context.Context, c *call) (*document, error) {
-	op, err := c.operation(c.tool.operation)
+	ask, err := c.asked()
 	if err != nil {
 		return nil, err
 	}
-	ask := c.ask(op)
-	bind(&ask, c.tool.params, c.args)
 	answer, err := c.one(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
 	doc, err := read(answer, c.tool.fields)
-	if err == nil {
-		settling(doc.head)
-	}
 	if err != nil {
 		return nil, err
 	}
+	settling(doc.head)
 	if len(doc.pieces) == 0 {
 		doc.lists = nil // no text of a memory is in it
 	}
@@ -82,14 +78,12 @@ func verbOf(command value) string {
 
 // undo takes an operation back, and says which in few words.
 func undo(ctx context.Context, c *call) (*document, error) {
-	op, err := c.operation(c.tool.operation)
+	ask, err := c.asked()
 	if err != nil {
 		return nil, err
 	}
-	ask := c.ask(op)
-	bind(&ask, c.tool.params, c.args)
 	if string(c.args["any"]) != "true" && string(c.args["redo"]) != "true" {
-		set(&ask, flagged(op, "own"), json.RawMessage("true"))
+		set(&ask, "own", json.RawMessage("true"))
 	}
 	done, err := c.one(ctx, ask)
 	if err != nil {
@@ -97,7 +91,7 @@ func undo(ctx context.Context, c *call) (*document, error) {
 	}
 	doc := &document{head: []member{
 		{Name: "undone", Value: operation.TextValue(verbOf(done.Find("command")))},
-		{Name: "op", Value: seqOf(done.Find("of"))},
+		{Name: "ask.Operation", Value: seqOf(done.Find("of"))},
 	}}
 	keep := func(list string, names ...string) {
 		v := done.Find(list)
@@ -130,12 +124,10 @@ func seqOf(op value) value { return op.Find("seq") }
 
 // commit writes change lines: nodes, then edges, then removals.
 func commit(ctx context.Context, c *call) (*document, error) {
-	op, err := c.operation(c.tool.operation)
+	ask, err := c.asked()
 	if err != nil {
 		return nil, err
 	}
-	ask := c.ask(op)
-	bind(&ask, c.tool.params, c.args)
 	lines := []json.RawMessage{}
 	var names []string // of the arguments that the lines come from
 	for _, from := range []struct{ list, kind string }{
@@ -149,7 +141,8 @@ func commit(ctx context.Context, c *call) (*document, error) {
 	if len(lines) == 0 {
 		return nil, invalid("nothing to commit: nodes, edges and remove are empty", "")
 	}
-	set(&ask, lined(op), encode(lines))
+	lined := func(p *operation.Param) bool { return p.Kind == operation.Lines }
+	give(&ask, nth(ask.Operation, 1, lined), encode(lines))
 	answer, err := c.one(ctx, ask)
 	if err != nil {
 		return nil, nameLine(err, names)
@@ -159,8 +152,8 @@ func commit(ctx context.Context, c *call) (*document, error) {
 
 // nameLine says of the line that an error is about which argument it is.
 func nameLine(err error, names []string) error {
-	var failed *operation.Error
-	if !errors.As(err, &failed) || failed.Place.Line < 1 || failed.Place.Line > len(names) {
+	failed, ok := errors.AsType[*operation.Error](err)
+	if !ok || failed.Place.Line < 1 || failed.Place.Line > len(names) {
 		return err
 	}
 	named := *failed
