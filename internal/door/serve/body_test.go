@@ -3,6 +3,7 @@ package serve
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -222,7 +223,7 @@ func TestHeadersReadOnceAreSingular(t *testing.T) {
 			text, err := os.ReadFile(file)
 			must.OK(t, err)
 			for _, m := range read.FindAllStringSubmatch(string(text), -1) {
-				name := firstOf(named[m[1]], http.CanonicalHeaderKey(m[1]))
+				name := cmp.Or(named[m[1]], http.CanonicalHeaderKey(m[1]))
 				twice := http.Header{name: {"a", "a"}}
 				if n++; !strings.HasSuffix(file, "_test.go") && once(twice) == nil {
 					t.Errorf("%s reads the first of several %s", file, name)

@@ -70,15 +70,19 @@ func (q *request) expectation() *problem {
 	if q.call.Operation.Param(name) == nil {
 		return badRequest("%s cannot be made to depend on If-Match", q.call.Operation.Name)
 	}
-	want := asJSON(q.expect)
-	if given, ok := q.call.Args[name]; ok && string(given) != string(want) {
+	if given, ok := q.call.Args[name]; ok && string(given) != string(asJSON(q.expect)) {
 		return badRequest("If-Match and %s differ", name)
 	}
+	q.argument(name, q.expect)
+	return nil
+}
+
+// argument gives a parameter a value.
+func (q *request) argument(name, value string) {
 	if q.call.Args == nil {
 		q.call.Args = make(map[string]json.RawMessage)
 	}
-	q.call.Args[name] = want
-	return nil
+	q.call.Args[name] = asJSON(value)
 }
 
 // buffers gather what answers are written as.
@@ -127,18 +131,19 @@ func (s *Server) run(
 		if ctx.Err() != nil && r.Context().Err() == nil && outcome == operation.Interrupted {
 			p.Detail = "it took longer than the server lets a request take"
 		}
-		if _, expects := q.call.Args["expect"]; expects && outcome == operation.Conflict &&
-			!json.Valid(a.held.Bytes()) {
+		held := a.held.Bytes()
+		whole := json.Valid(held)
+		if _, expects := q.call.Args["expect"]; expects && outcome == operation.Conflict && !whole {
 			p.Status, p.Code = http.StatusPreconditionFailed, codePrecondition
 			p.Title = http.StatusText(p.Status)
 		}
-		if held := a.held.Bytes(); len(held) > 0 && !q.call.Text && json.Valid(held) {
+		if whole && !q.call.Text {
 			p.Answer = slices.Clone(held)
 		}
-		var failed *operation.Error
-		unknown := errors.As(err, &failed) && failed.Unknown // asked again it could be done twice
+		failed, ok := errors.AsType[*operation.Error](err)
+		unknown := ok && failed.Unknown // asked again it could be done twice
 		if kept != nil && (p.Status < 500 || unknown) {
-			kept.keep(p.Status, http.Header{"Content-Type": {mediaProblem}}, p, exchangeOf(r).id)
+			kept.keep(p, exchangeOf(r).id)
 		}
 		s.refuse(w, r, p)
 	}

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -140,10 +141,7 @@ func newClient(name string, redirects []string) (string, error) {
 			return "", err
 		}
 	}
-	data, err := json.Marshal(client{name, redirects})
-	if err != nil {
-		return "", err
-	}
+	data, _ := json.Marshal(client{name, redirects}) // strings have a JSON form
 	id := base64.RawURLEncoding.EncodeToString(data)
 	if len(id) > maxClientID {
 		return "", errors.New("redirect_uris: too long")
@@ -157,11 +155,8 @@ func clientOf(id string) *client {
 		return nil
 	}
 	data, err := base64.RawURLEncoding.DecodeString(id)
-	if err != nil {
-		return nil
-	}
 	var c client
-	if json.Unmarshal(data, &c) != nil {
+	if err != nil || json.Unmarshal(data, &c) != nil {
 		return nil
 	}
 	if again, err := newClient(c.Name, c.Redirects); err != nil || again != id {
@@ -385,13 +380,10 @@ func (t *Token) stands(get func(id string) (*Token, error), now time.Time) (bool
 // destroys. Scopes of others are left out, as RFC 6749 allows.
 func grantScope(asked string) string {
 	best := operation.Effect(0)
-	for _, word := range strings.Fields(asked) {
-		if e := EffectOf(word); e != operation.Destroys && e > best {
-			best = e
+	for word := range strings.FieldsSeq(asked) {
+		if e := EffectOf(word); e != operation.Destroys {
+			best = max(best, e)
 		}
 	}
-	if best == 0 {
-		return operation.Writes.String()
-	}
-	return best.String()
+	return cmp.Or(best, operation.Writes).String()
 }

@@ -131,16 +131,16 @@ func (k *kept) keepBody(status int, header http.Header, body []byte) {
 }
 
 // keep keeps a problem.
-func (k *kept) keep(status int, header http.Header, p *problem, id string) {
+func (k *kept) keep(p *problem, id string) {
 	p.RequestID = id
-	k.keepBody(status, header, p.body())
+	k.keepBody(p.Status, http.Header{"Content-Type": {mediaProblem}}, p.body())
 }
 
 // tooLong keeps that there was an answer which is too long to be kept.
 func (k *kept) tooLong(id string) {
 	p := newProblem(http.StatusConflict, codeInFlight,
 		"the request with this Idempotency-Key was done; its answer was too long to be kept")
-	k.keep(p.Status, http.Header{"Content-Type": {mediaProblem}}, p, id)
+	k.keep(p, id)
 }
 
 // send answers again.

@@ -48,6 +48,14 @@ func (r *rates) take(caller string) time.Duration {
 	return after
 }
 
+// problem takes a request of a caller, and returns the problem of one who asks too often.
+func (r *rates) problem(caller string) *problem {
+	if after := r.take(caller); after > 0 {
+		return tooMany(after)
+	}
+	return nil
+}
+
 func (r *rates) bucket(caller string) *rate.Limiter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,8 +74,12 @@ func (r *rates) bucket(caller string) *rate.Limiter {
 // tooMany is the problem of a caller who asks too often.
 func tooMany(after time.Duration) *problem {
 	p := newProblem(http.StatusTooManyRequests, codeTooMany, "too many requests: ask again later")
-	p.header = http.Header{"Retry-After": {strconv.Itoa(int(math.Ceil(after.Seconds())))}}
+	p.header = retryAfter(after)
 	return p
+}
+
+func retryAfter(d time.Duration) http.Header {
+	return http.Header{"Retry-After": {strconv.Itoa(int(math.Ceil(d.Seconds())))}}
 }
 
 // smallBody is how many bytes of a body count as little: for the first of each there is room that
@@ -239,8 +251,7 @@ func (q *Quota) over(u Usage, n int64, now time.Time) *problem {
 	case q.Commits > 0 && u.Commits >= q.Commits:
 		p := newProblem(http.StatusTooManyRequests, codeQuota, "the repository was changed as often today as it may be: %d times",
 			q.Commits)
-		day := now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
-		p.header = http.Header{"Retry-After": {strconv.Itoa(int(math.Ceil(day.Sub(now).Seconds())))}}
+		p.header = retryAfter(now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(now))
 		p.Hint = "a day begins at midnight, in UTC"
 		return p
 	}
@@ -248,7 +259,7 @@ func (q *Quota) over(u Usage, n int64, now time.Time) *problem {
 }
 
 func full(format string, args ...any) *problem {
-	p := newProblem(http.StatusInsufficientStorage, codeQuota, "%s", fmt.Sprintf(format, args...))
+	p := newProblem(http.StatusInsufficientStorage, codeQuota, format, args...)
 	p.Hint = "remove something and collect garbage, or have the server's --limit raised"
 	return p
 }
@@ -279,10 +290,6 @@ type listener struct {
 	net.Listener
 	free    chan struct{}
 	metrics *metrics
-}
-
-func newListener(l net.Listener, conns int, m *metrics) *listener {
-	return &listener{l, make(chan struct{}, conns), m}
 }
 
 // Accept returns the next connection there is room for.

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -107,14 +109,9 @@ func (l *logins) add(cookie digest, in *login) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.all) >= maxLogins {
-		var oldest digest
-		var at *login
-		for hash, one := range l.all {
-			if at == nil || one.used.Before(at.used) {
-				oldest, at = hash, one
-			}
-		}
-		delete(l.all, oldest)
+		delete(l.all, slices.MinFunc(slices.Collect(maps.Keys(l.all)), func(a, b digest) int {
+			return l.all[a].used.Compare(l.all[b].used)
+		}))
 	}
 	l.all[cookie] = in
 }
@@ -191,12 +188,11 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Method == http.MethodPost {
-		said, p := s.letIn(w, r)
-		if p != nil {
+		if said, p := s.letIn(w, r); p != nil {
 			s.refuse(w, r, p)
-			return
+		} else {
+			sayLogin(w, said)
 		}
-		sayLogin(w, said)
 		return
 	}
 	by, in := s.loggedIn(r)
@@ -216,8 +212,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 func sayLogin(w http.ResponseWriter, said loginJSON) {
 	w.Header().Set("Content-Type", operation.MediaJSON)
 	w.Header().Set("Cache-Control", "no-store")
-	data, _ := json.Marshal(said)      // strings have a JSON form
-	_, _ = w.Write(append(data, '\n')) // the browser may have gone
+	_ = json.NewEncoder(w).Encode(said) // the browser may have gone
 }
 
 func loginOf(by who, in bool) loginJSON {
@@ -258,12 +253,13 @@ func (s *Server) letIn(w http.ResponseWriter, r *http.Request) (loginJSON, *prob
 	if len(args) > 0 || (codeText == "") == (tokenText == "") {
 		return loginJSON{}, badRequest("want one of code and token")
 	}
-	by := who{}
+	var by who
 	if tokenText != "" {
-		if by, p = s.byToken(r, tokenText); p != nil {
-			return loginJSON{}, p
-		}
-	} else if by, p = s.byCode(codeText); p != nil {
+		by, p = s.byToken(r, tokenText)
+	} else {
+		by, p = s.byCode(codeText)
+	}
+	if p != nil {
 		return loginJSON{}, p
 	}
 	return s.begin(w, r, by)
@@ -276,8 +272,8 @@ func (s *Server) byCode(text string) (who, *problem) {
 		return who{key: byCode, may: may}, nil
 	}
 	s.cfg.Log.Warn("a browser was not let in", "cause", wrong)
-	if after := s.rates.take(unknown); after > 0 {
-		return who{}, tooMany(after)
+	if p := s.rates.problem(unknown); p != nil {
+		return who{}, p
 	}
 	p := unauthorized(wrong)
 	p.Hint = "end 'mnem view' and start it again: it prints a new address"
@@ -287,11 +283,8 @@ func (s *Server) byCode(text string) (who, *problem) {
 // begin makes the cookie and the key of a browser.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request, by who) (loginJSON, *problem) {
 	cookie, hash, err := s.secret()
-	if err != nil {
-		return loginJSON{}, failed(operation.Failed, "no source of randomness")
-	}
-	key, second, err := s.secret()
-	if err != nil {
+	key, second, keyErr := s.secret()
+	if err != nil || keyErr != nil {
 		return loginJSON{}, failed(operation.Failed, "no source of randomness")
 	}
 	s.logins.add(hash, &login{key: second, may: by.may, token: by.token, used: s.cfg.Now()})

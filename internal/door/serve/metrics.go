@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"io"
@@ -131,18 +132,17 @@ func (s *Server) ServeMetrics(ctx context.Context, l net.Listener) error {
 	srv := s.server(ctx, mux)
 	srv.ReadTimeout, srv.WriteTimeout = metricsTime, metricsTime
 	defer context.AfterFunc(ctx, func() { _ = srv.Close() })() // its listener is closed
-	err := srv.Serve(newListener(l, metricsConns, s.metrics))
-	if ctx.Err() != nil {
-		return nil
+	if err := s.accept(srv, l, metricsConns); ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }
 
 // plain answers a request that is neither counted nor logged.
 func (s *Server) plain(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		x := &exchange{ResponseWriter: w, start: s.cfg.Now(), id: s.requestID(r)}
-		next(x, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x)))
+		x, r := s.exchange(w, r)
+		next(x, r)
 	}
 }
 
@@ -166,6 +166,12 @@ type exchange struct {
 }
 
 type exchangeKey struct{}
+
+// exchange begins the exchange of a request.
+func (s *Server) exchange(w http.ResponseWriter, r *http.Request) (*exchange, *http.Request) {
+	x := &exchange{ResponseWriter: w, start: s.cfg.Now(), id: s.requestID(r)}
+	return x, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
+}
 
 func exchangeOf(r *http.Request) *exchange {
 	x, _ := r.Context().Value(exchangeKey{}).(*exchange)
@@ -241,13 +247,9 @@ func (s *Server) log(x *exchange, r *http.Request, took time.Duration, broken bo
 	if x.status >= 500 || broken {
 		level = slog.LevelWarn
 	}
-	what := x.operation
-	if what == "" {
-		what = "-"
-	}
 	s.cfg.Log.LogAttrs(context.WithoutCancel(r.Context()), level, "request",
 		slog.String("request", x.id), slog.String("method", knownMethod(r.Method)),
-		slog.String("operation", what), slog.Int("status", x.status), slog.String("code", x.code),
+		slog.String("operation", cmp.Or(x.operation, "-")), slog.Int("status", x.status), slog.String("code", x.code),
 		slog.String("caller", x.caller), slog.String("from", r.RemoteAddr),
 		slog.Int64("bytes", x.bytes), slog.Duration("took", took), slog.Bool("broken", broken))
 }

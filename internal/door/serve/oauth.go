@@ -123,8 +123,8 @@ func (s oauth) oauthPost(do func(w http.ResponseWriter, r *http.Request) (any, *
 		if !s.methods(w, r, http.MethodPost) {
 			return
 		}
-		if after := s.rates.take(unknown); after > 0 {
-			s.refuse(w, r, tooMany(after))
+		if p := s.rates.problem(unknown); p != nil {
+			s.refuse(w, r, p)
 			return
 		}
 		answer, wrong := do(w, r)
@@ -279,8 +279,12 @@ func (s oauth) authorize(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, p) // anybody may register, so only the owner sends the browser to a client
 		return
 	}
+	host := ""
+	if u, err := url.Parse(to); err == nil {
+		host = u.Host
+	}
 	ask := signIn{
-		Client: c.Name, Host: hostOf(to), Reads: s.reads(), Writes: s.offers(query.Get("scope")) == operation.Writes.String(),
+		Client: c.Name, Host: host, Reads: s.reads(), Writes: s.offers(query.Get("scope")) == operation.Writes.String(),
 		Fields: map[string]string{},
 	}
 	for _, name := range []string{"client_id", "redirect_uri", "response_type", "code_challenge", "code_challenge_method", "state", "scope", "resource"} {
@@ -293,14 +297,6 @@ func (s oauth) authorize(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ask.show(w, http.StatusOK)
-}
-
-func hostOf(s string) string {
-	u, err := url.Parse(s)
-	if err != nil {
-		return ""
-	}
-	return u.Host
 }
 
 // checkAuthorize checks what a client asks for.
@@ -330,8 +326,8 @@ func (s oauth) decide(w http.ResponseWriter, r *http.Request, form url.Values, t
 		s.refuse(w, r, badRequest("answer: no such button"))
 		return
 	}
-	if after := s.rates.take(unknown); after > 0 {
-		s.refuse(w, r, tooMany(after))
+	if p := s.rates.problem(unknown); p != nil {
+		s.refuse(w, r, p)
 		return
 	}
 	by, p := s.byToken(r, form.Get("token"))

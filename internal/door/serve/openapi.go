@@ -33,17 +33,11 @@ func openAPI(ops []operation.Operation, version string) (object, error) {
 		"/readyz":  probe("readyz", "Tell whether operations can be answered"),
 		"/metrics": object{"get": object{
 			"operationId": "metrics", "summary": "Print counters for Prometheus", "tags": []string{"server"},
-			"responses": withProblems(object{"200": object{
-				"description": "Counters", "content": object{"text/plain": object{"schema": object{
-					"type": "string"}}},
-			}}),
+			"responses": withProblems(object{"200": response("Counters", mediaText, object{"type": "string"})}),
 		}},
 		"/openapi.json": object{"get": object{
 			"operationId": "openapi", "summary": "Print this document", "tags": []string{"server"},
-			"responses": withProblems(object{"200": object{
-				"description": "OpenAPI 3.1", "content": object{operation.MediaJSON: object{
-					"schema": object{"type": "object"}}},
-			}}),
+			"responses": withProblems(object{"200": response("OpenAPI 3.1", operation.MediaJSON, object{"type": "object"})}),
 		}},
 	}
 	schemas := object{"Problem": problemSchema()}
@@ -80,12 +74,14 @@ func openAPI(ops []operation.Operation, version string) (object, error) {
 func probe(id, summary string) object {
 	return object{"get": object{
 		"operationId": id, "summary": summary, "tags": []string{"server"}, "security": []object{},
-		"responses": withProblems(object{"200": object{
-			"description": "Yes", "content": object{operation.MediaJSON: object{"schema": object{
-				"type": "object", "required": []string{"status"},
-				"properties": object{"status": object{"const": "ok"}}}}},
-		}}),
+		"responses": withProblems(object{"200": response("Yes", operation.MediaJSON, object{
+			"type": "object", "required": []string{"status"}, "properties": object{"status": object{"const": "ok"}}})}),
 	}}
+}
+
+// response is a response with one form of content.
+func response(description, media string, schema object) object {
+	return object{"description": description, "content": object{media: object{"schema": schema}}}
 }
 
 // ref is a reference to a schema that the document has once.
@@ -104,8 +100,7 @@ func problemSchema() object {
 				"else, read and write again, name something else, or try again",
 				"enum": []string{operation.KindValidation, operation.KindNotAllowed, operation.KindVersion,
 					operation.KindNotFound, operation.KindExec}},
-			"request_id": object{"type": "string",
-				"description": "Names the request in the log of the server"},
+			"request_id": object{"type": "string", "description": "Names the request in the log of the server"},
 			"candidates": object{"type": "array", "description": "Nodes that a name may mean",
 				"items": object{"type": "object", "properties": object{"id": text, "title": text}}},
 			"answer": object{"description": "What the operation printed before it failed"},
@@ -133,10 +128,7 @@ func components(schemas object) object {
 		"schemas": schemas, "parameters": parameters,
 		"securitySchemes": object{"token": object{"type": "http", "scheme": "bearer",
 			"description": "Made by 'mnem serve token new'"}},
-		"responses": object{"Problem": object{
-			"description": "A problem", "content": object{mediaProblem: object{
-				"schema": ref("Problem")}},
-		}},
+		"responses": object{"Problem": response("A problem", mediaProblem, ref("Problem"))},
 	}
 }
 
@@ -153,9 +145,9 @@ func codes() []string {
 	return list
 }
 
-// withProblems adds what every request may be answered with.
-func withProblems(responses object) object {
-	for _, status := range []int{400, 401, 403, 404, 429, 500, 503} {
+// withProblems adds what every request may be answered with, and more problems.
+func withProblems(responses object, more ...int) object {
+	for _, status := range append(more, 400, 401, 403, 404, 429, 500, 503) {
 		responses[strconv.Itoa(status)] = object{"$ref": "#/components/responses/Problem"}
 	}
 	return responses
@@ -217,8 +209,7 @@ func post(op *operation.Operation) object {
 	if op.Body != operation.MediaCAR {
 		content[operation.MediaJSON] = object{"schema": ref(op.Name + "_arguments")}
 	} else {
-		content[operation.MediaCAR] = object{"schema": object{
-			"type": "string", "contentMediaType": operation.MediaCAR}}
+		content[operation.MediaCAR] = object{"schema": object{"type": "string", "contentMediaType": operation.MediaCAR}}
 		o["parameters"] = append(o["parameters"].([]object), queryParams(op)...)
 	}
 	if op.Body == operation.MediaNDJSON {
@@ -229,9 +220,7 @@ func post(op *operation.Operation) object {
 	if names := positional(op); len(names) > 0 {
 		o["x-positional"] = names
 	}
-	o["requestBody"] = object{
-		"required": required || op.Body == operation.MediaCAR, "content": content,
-	}
+	o["requestBody"] = object{"required": required || op.Body == operation.MediaCAR, "content": content}
 	o["responses"] = responses(op, false)
 	return o
 }
@@ -269,10 +258,11 @@ func responses(op *operation.Operation, conditional bool) object {
 		ok["headers"] = object{"ETag": object{"description": "The CID of the commit that the answer is " +
 			"from or that was made, where it names one", "schema": object{"type": "string"}}}
 	}
-	all := withProblems(object{"200": ok})
-	for _, status := range []int{405, 406, 409, 410, 422} {
-		all[strconv.Itoa(status)] = object{"$ref": "#/components/responses/Problem"}
+	more := []int{405, 406, 410, 422}
+	if !conditional {
+		more = append(more, 412, 413, 415)
 	}
+	all := withProblems(object{"200": ok}, more...)
 	// An answer with bad news has the same form: a replay that differs.
 	all["409"] = object{"description": "A problem, or an answer with bad news", "content": object{
 		mediaProblem:        object{"schema": ref("Problem")},
@@ -280,10 +270,6 @@ func responses(op *operation.Operation, conditional bool) object {
 	}}
 	if conditional {
 		all["304"] = object{"description": "The answer is known: it is from the same commit"}
-	} else {
-		for _, status := range []int{412, 413, 415} {
-			all[strconv.Itoa(status)] = object{"$ref": "#/components/responses/Problem"}
-		}
 	}
 	return all
 }

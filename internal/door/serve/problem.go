@@ -102,8 +102,8 @@ func ofError(err error, message string) *problem {
 
 // problemOf is the problem of an error of a Runner.
 func problemOf(o operation.Outcome, err error) *problem {
-	var e *operation.Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*operation.Error](err)
+	if !ok {
 		return failed(operation.Failed, "the answer could not be written")
 	}
 	p := failed(o, e.Message)

@@ -2,9 +2,7 @@ package serve
 
 import (
 	"bytes"
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -23,9 +21,7 @@ import (
 const maxJSON = 8 << 20
 
 // callerHeaders say who asks.
-var callerHeaders = []string{
-	"Mnem-Author", "Mnem-Agent", "Mnem-Task", "Mnem-Branch", "Mnem-Session",
-}
+var callerHeaders = []string{"Mnem-Author", "Mnem-Agent", "Mnem-Task", "Mnem-Branch", "Mnem-Session"}
 
 // MaxName is how many bytes the name of an author, agent, task, branch or session may have.
 const MaxName = 255
@@ -76,10 +72,10 @@ func (s *Server) read(r *http.Request, op *operation.Operation) (q *request, p *
 	} else if r.ContentLength != 0 {
 		p = badRequest("a GET has no body: its parameters are in the query")
 	}
-	if p != nil {
-		return q, p
+	if p == nil {
+		p = q.conditions(r)
 	}
-	if p = q.conditions(r); p == nil {
+	if p == nil {
 		p = q.effects(r)
 	}
 	if p == nil && q.effect == operation.Writes {
@@ -109,8 +105,7 @@ func (q *request) effects(r *http.Request) *problem {
 
 // methodsOf are the methods that an operation can have.
 func methodsOf(op *operation.Operation) []string {
-	if op.Effect > operation.Reads || op.Body != "" && op.Param("lines") != nil &&
-		op.Param("lines").Required {
+	if lines := op.Param("lines"); op.Effect > operation.Reads || op.Body != "" && lines != nil && lines.Required {
 		return []string{http.MethodPost}
 	}
 	return []string{http.MethodGet, http.MethodHead, http.MethodPost}
@@ -168,10 +163,10 @@ func (s *Server) readBody(r *http.Request, q *request) (p *problem) {
 		}
 	}
 	if media == op.Body && op.Body == operation.MediaCAR {
-		if q.upload, p = s.uploadedBody(r); p != nil || q.upload != nil {
-			if p == nil {
-				q.call.Body, p = s.unpackedUpload(r, q.upload)
-			}
+		if q.upload, p = s.uploadedBody(r); q.upload != nil {
+			q.call.Body, p = s.unpackedUpload(r, q.upload)
+			return p
+		} else if p != nil {
 			return p
 		}
 	}
@@ -243,18 +238,14 @@ func bodyArgs(data []byte) (map[string]json.RawMessage, *problem) {
 
 // caller reads the caller's names from the headers. Those in a token take precedence.
 func (by *who) caller(h http.Header) (operation.Caller, *problem) {
-	var values [5]string
-	for i, name := range callerHeaders {
-		v := h.Get(name)
-		if len(v) > MaxName || !utf8.ValidString(v) || strings.ContainsFunc(v, func(r rune) bool {
+	c := operation.Caller{Only: by.only}
+	for i, to := range []*string{&c.Author, &c.Agent, &c.Task, &c.Branch, &c.Session} {
+		*to = h.Get(callerHeaders[i])
+		if len(*to) > MaxName || !utf8.ValidString(*to) || strings.ContainsFunc(*to, func(r rune) bool {
 			return r < ' ' || r == 0x7f
 		}) {
-			return operation.Caller{}, badRequest("%s: want at most %d bytes of UTF-8", name, MaxName)
+			return operation.Caller{}, badRequest("%s: want at most %d bytes of UTF-8", callerHeaders[i], MaxName)
 		}
-		values[i] = v
-	}
-	c := operation.Caller{
-		Author: values[0], Agent: values[1], Task: values[2], Branch: values[3], Session: values[4], Only: by.only,
 	}
 	if t := by.token; t != nil {
 		if t.Author != "" && c.Author != "" && c.Author != t.Author {
@@ -263,19 +254,10 @@ func (by *who) caller(h http.Header) (operation.Caller, *problem) {
 		if t.Agent != "" && c.Agent != "" && c.Agent != t.Agent {
 			return c, forbidden("the token is for the agent %q", t.Agent)
 		}
-		c.Author = firstOf(t.Author, c.Author)
-		c.Agent = firstOf(t.Agent, c.Agent, t.Name)
+		c.Author = cmp.Or(t.Author, c.Author)
+		c.Agent = cmp.Or(t.Agent, c.Agent, t.Name)
 	}
 	return c, nil
-}
-
-func firstOf(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }
 
 // conditions reads the headers that make a request depend on something.
@@ -290,31 +272,13 @@ func (q *request) conditions(r *http.Request) *problem {
 		q.expect = cid
 	}
 	q.key = r.Header.Get("Idempotency-Key")
-	if len(q.key) > maxKey || strings.ContainsFunc(q.key, func(r rune) bool {
-		return r <= ' ' || r > '~'
-	}) {
+	if len(q.key) > maxKey || strings.ContainsFunc(q.key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return badRequest("Idempotency-Key: want at most %d printable characters", maxKey)
 	}
-	if q.key != "" {
-		q.call.Caller.Key = loggedKey(q.key)
+	if q.key != "" { // the operation log outlives this process, and the key may be private
+		q.call.Caller.Key = hashToken(q.key)[:16]
 	}
 	return nil
-}
-
-// loggedKey returns the form of an Idempotency-Key in the operation log, which outlives this process: the first 64 bits
-// of its SHA-256 in hex, since the key may be private.
-func loggedKey(key string) string {
-	sum := sha256.Sum256([]byte(key))
-	return hex.EncodeToString(sum[:8])
-}
-
-func withWho(ctx context.Context, by who) context.Context {
-	return context.WithValue(ctx, whoKey{}, by)
-}
-
-func whoOf(ctx context.Context) who {
-	by, _ := ctx.Value(whoKey{}).(who)
-	return by
 }
 
 // mediaText is the form of answers for people.

@@ -9,12 +9,14 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -98,32 +100,24 @@ type Limits struct {
 
 const (
 	headerTime = 5 * time.Second
-	idleTime   = 60 * time.Second
 	// minBodies lets one caller send JSON of the greatest size, and others too.
 	minBodies = 4 * parsedWeight * maxJSON
 )
 
 func (l *Limits) fill() {
-	set(&l.Body, httpd.MaxBody)
-	set(&l.Bodies, max(4*l.Body, minBodies))
-	set(&l.Running, 32)
-	set(&l.Waiting, 512)
-	set(&l.Conns, 4096)
-	set(&l.Rate, 500)
-	set(&l.Time, 5*time.Minute)
-	set(&l.Read, time.Minute)
-	set(&l.Stall, 5*time.Second)
-	set(&l.Write, 30*time.Second)
-	set(&l.Grace, 10*time.Second)
-	set(&l.Header, headerTime)
-	set(&l.Idle, idleTime)
-}
-
-func set[T comparable](to *T, value T) {
-	var zero T
-	if *to == zero {
-		*to = value
-	}
+	l.Body = cmp.Or(l.Body, httpd.MaxBody)
+	l.Bodies = cmp.Or(l.Bodies, max(4*l.Body, minBodies))
+	l.Running = cmp.Or(l.Running, 32)
+	l.Waiting = cmp.Or(l.Waiting, 512)
+	l.Conns = cmp.Or(l.Conns, 4096)
+	l.Rate = cmp.Or(l.Rate, 500)
+	l.Time = cmp.Or(l.Time, 5*time.Minute)
+	l.Read = cmp.Or(l.Read, time.Minute)
+	l.Stall = cmp.Or(l.Stall, 5*time.Second)
+	l.Write = cmp.Or(l.Write, 30*time.Second)
+	l.Grace = cmp.Or(l.Grace, 10*time.Second)
+	l.Header = cmp.Or(l.Header, headerTime)
+	l.Idle = cmp.Or(l.Idle, time.Minute)
 }
 
 // Server answers requests. Safe for concurrent use.
@@ -166,9 +160,7 @@ func New(cfg Config) *Server {
 	for i := range cfg.Operations {
 		s.ops[cfg.Operations[i].Name] = &cfg.Operations[i]
 	}
-	s.openAPI = sync.OnceValues(func() ([]byte, error) {
-		return Document(cfg.Operations, cfg.Version)
-	})
+	s.openAPI = sync.OnceValues(func() ([]byte, error) { return Document(cfg.Operations, cfg.Version) })
 	s.openAPIConfined = sync.OnceValues(func() ([]byte, error) {
 		return Document(operation.Confined(cfg.Operations), cfg.Version)
 	})
@@ -216,7 +208,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	srv := s.server(base, s)
 	ended := make(chan error, 1)
-	go func() { ended <- srv.Serve(newListener(l, s.cfg.Limits.Conns, s.metrics)) }()
+	go func() { ended <- s.accept(srv, l, s.cfg.Limits.Conns) }()
 	select {
 	case err := <-ended:
 		return err
@@ -225,12 +217,10 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	s.stopping.Store(true)
 	if s.cfg.Limits.Drain > 0 {
 		srv.SetKeepAlivesEnabled(false) // clients reconnect to another server
-		drained := time.NewTimer(s.cfg.Limits.Drain)
-		defer drained.Stop()
 		select {
 		case err := <-ended:
 			return err
-		case <-drained.C:
+		case <-time.After(s.cfg.Limits.Drain):
 		}
 	}
 	close(s.stop)
@@ -247,6 +237,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
+// accept answers the connections of a listener, of which so many may be open at once.
+func (s *Server) accept(srv *http.Server, l net.Listener, conns int) error {
+	return srv.Serve(&listener{l, make(chan struct{}, conns), s.metrics})
+}
+
 // server returns what answers connections by a handler.
 func (s *Server) server(ctx context.Context, h http.Handler) *http.Server {
 	srv := httpd.New(ctx, h, s.cfg.Limits.Header, s.cfg.Limits.Idle)
@@ -256,8 +251,7 @@ func (s *Server) server(ctx context.Context, h http.Handler) *http.Server {
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{ResponseWriter: w, start: s.cfg.Now(), id: s.requestID(r)}
-	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
+	x, r := s.exchange(w, r)
 	h := w.Header()
 	h.Set("X-Request-Id", x.id)
 	h.Set("Mnem-Instance", s.instance)
@@ -315,9 +309,7 @@ func (s *Server) end(x *exchange, r *http.Request) {
 }
 
 // health reports that the process answers.
-func (s *Server) health(w http.ResponseWriter, r *http.Request) {
-	s.status(w, r, nil)
-}
+func (s *Server) health(w http.ResponseWriter, r *http.Request) { s.status(w, r, nil) }
 
 // ready reports whether operations can be answered.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
@@ -326,12 +318,10 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 		err = s.cfg.Ready()
 	}
 	if s.stopping.Load() {
-		err = errStopping
+		err = errors.New("the server is stopping")
 	}
 	s.status(w, r, err)
 }
-
-var errStopping = errors.New("the server is stopping")
 
 func (s *Server) status(w http.ResponseWriter, r *http.Request, err error) {
 	if !s.methods(w, r, http.MethodGet, http.MethodHead) {
@@ -365,10 +355,8 @@ func (s *Server) serveOpenAPI(w http.ResponseWriter, r *http.Request) {
 
 // methods reports whether a request has one of the methods, and refuses others.
 func (s *Server) methods(w http.ResponseWriter, r *http.Request, list ...string) bool {
-	for _, m := range list {
-		if r.Method == m {
-			return true
-		}
+	if slices.Contains(list, r.Method) {
+		return true
 	}
 	s.refuse(w, r, wrongMethod(list...))
 	return false

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -225,6 +226,11 @@ func (by *who) permit(e operation.Effect) *problem {
 
 type whoKey struct{}
 
+func whoOf(ctx context.Context) who {
+	by, _ := ctx.Value(whoKey{}).(who)
+	return by
+}
+
 // allow lets callers through who may do as much and do not ask too often.
 func (s *Server) allow(e operation.Effect, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -235,9 +241,7 @@ func (s *Server) allow(e operation.Effect, next http.HandlerFunc) http.HandlerFu
 			} else if by.key == byCode {
 				exchangeOf(r).caller = byCode
 			}
-			if after := s.rates.take(by.key); after > 0 {
-				p = tooMany(after)
-			}
+			p = s.rates.problem(by.key)
 		}
 		if p == nil {
 			p = by.permit(e)
@@ -246,7 +250,7 @@ func (s *Server) allow(e operation.Effect, next http.HandlerFunc) http.HandlerFu
 			s.refuse(w, r, p)
 			return
 		}
-		next(w, r.WithContext(withWho(r.Context(), by)))
+		next(w, r.WithContext(context.WithValue(r.Context(), whoKey{}, by)))
 	}
 }
 
@@ -269,5 +273,5 @@ func CallerOf(ctx context.Context) operation.Caller {
 	if t == nil {
 		return operation.Caller{Only: by.only}
 	}
-	return operation.Caller{Author: t.Author, Agent: firstOf(t.Agent, t.Name), Only: by.only}
+	return operation.Caller{Author: t.Author, Agent: cmp.Or(t.Agent, t.Name), Only: by.only}
 }

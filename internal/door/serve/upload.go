@@ -170,15 +170,10 @@ func (s *Server) tellUpload(w http.ResponseWriter, r *http.Request, n int64, err
 
 // uploadPath returns the file of an upload of the caller.
 func (s *Server) uploadPath(r *http.Request, id string) (string, *problem) {
-	if len(id) != uploadID || !isHex(id) {
+	if _, err := hex.DecodeString(id); len(id) != uploadID || err != nil {
 		return "", badRequest("an upload has a name of %d hexadecimal digits", uploadID)
 	}
 	return s.cfg.Uploads.path(whoOf(r.Context()).key, id), nil
-}
-
-func isHex(s string) bool {
-	_, err := hex.DecodeString(s)
-	return err == nil
 }
 
 // uploadedFile is an upload used as a body. It is removed after reading.

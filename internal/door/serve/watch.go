@@ -54,7 +54,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 	q, p := s.read(r, op)
 	defer q.release()
 	if p == nil && r.Header.Get(lastEventID) != "" {
-		q.call.Args = withArgument(q.call.Args, "since", r.Header.Get(lastEventID))
+		q.argument("since", r.Header.Get(lastEventID))
 	}
 	caller := whoOf(r.Context()).key
 	if p == nil && !s.watchers.take(caller, 1, wholly) {
@@ -68,16 +68,6 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 	s.long(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.follow(w, r, q, events)
 	}))(w, r)
-}
-
-func withArgument(
-	args map[string]json.RawMessage, name, value string,
-) map[string]json.RawMessage {
-	if args == nil {
-		args = make(map[string]json.RawMessage)
-	}
-	args[name] = asJSON(value)
-	return args
 }
 
 // follow runs the watch and sends its events.
@@ -138,7 +128,7 @@ func (s *Server) begins(ctx context.Context, q *request) (*beginJSON, *problem) 
 	if at.Op == "" {
 		return nil, failed(operation.Failed, "the newest operation has no name")
 	}
-	q.call.Args = withArgument(q.call.Args, "since", at.Op)
+	q.argument("since", at.Op)
 	return &at, nil
 }
 
