@@ -16,10 +16,8 @@ var (
 	typeParam = param{name: "type", kind: texts, flag: "type", doc: "only these"}
 )
 
-// readTools change nothing.
 func readTools() []*tool { return append(askTools(), historyTools()...) }
 
-// askTools tell what memory holds.
 func askTools() []*tool {
 	return []*tool{
 		{
@@ -36,9 +34,7 @@ func askTools() []*tool {
 			name: "recall", title: "Recall for a question", operation: "recall", ready: true,
 			doc: "Answer a question, or test a statement, from memory. verdict known: rely on it and cite; " +
 				"unsure: say what is missing; unknown: not in memory. Use before you answer or act.",
-			params: []param{
-				queryParam, alsoParam, limitParam, typeParam, zoneParam, atParam,
-			},
+			params: []param{queryParam, alsoParam, limitParam, typeParam, zoneParam, atParam},
 			fields: answerFields, paged: true, quoted: true, run: ranked,
 		},
 		{
@@ -51,11 +47,8 @@ func askTools() []*tool {
 					doc: "hidden: forgotten, superseded, expired, retired"},
 				atParam,
 			},
-			fields: []field{
-				{name: "id"}, {name: "key"}, {name: "type"}, {name: "summary"}, {name: "context"},
-				{name: "props"}, {name: "created"}, {name: "updated"}, {name: "validFrom"}, {name: "validTo"},
-				{name: "sources"}, {name: "mark"}, {name: "media"}, {name: "content"}, {name: "value"},
-			},
+			fields: members("id key type summary context props created updated validFrom validTo sources mark media content " +
+				"value"),
 			paged: true, quoted: true, run: shown,
 		},
 		{
@@ -79,18 +72,13 @@ func askTools() []*tool {
 			params: []param{
 				{name: "schema", kind: boolean, flag: "schema", doc: "names, not sizes"}, limitParam, atParam,
 			},
-			fields: []field{
-				{name: "nodes"}, {name: "edges"}, {name: "marks"}, {name: "embeddings"}, {name: "agents"},
-				{name: "node_types", list: true}, {name: "properties", list: true},
-				{name: "edge_types", list: true}, {name: "more_node_types"}, {name: "more_properties"},
-				{name: "more_edge_types"}, {name: "index"}, {name: "store"},
-			},
+			fields: append(members("nodes edges marks embeddings agents more_node_types more_properties more_edge_types index store"),
+				field{name: "node_types", list: true}, field{name: "properties", list: true}, field{name: "edge_types", list: true}),
 			paged: true, quoted: true,
 		},
 	}
 }
 
-// historyTools tell how it came to hold it.
 func historyTools() []*tool {
 	return []*tool{
 		{
@@ -124,13 +112,8 @@ func historyTools() []*tool {
 	}
 }
 
-// answerFields are the members of answers of retrieve and recall.
-var answerFields = []field{
-	{name: "commit"}, {name: "intent"}, {name: "verdict"}, {name: "because"},
-	{name: "missing"},
-	{name: "items", items: []string{"id", "key", "type", "band", "rank", "score", "tokens", "rendered"}},
-	{name: "dropped"}, {name: "warnings"},
-}
+var answerFields = append(members("commit intent verdict because missing dropped warnings"),
+	field{name: "items", items: []string{"id", "key", "type", "band", "rank", "score", "tokens", "rendered"}})
 
 // sessionTool tells of sessions; one that writes starts and ends them too.
 func sessionTool(actions []string) *tool {
@@ -141,10 +124,7 @@ func sessionTool(actions []string) *tool {
 			{name: "action", kind: text, required: true, enum: actions, doc: "what to do"},
 			{name: "name", kind: text, doc: "of the session"},
 		},
-		fields: []field{
-			{name: "session"}, {name: "commit"},
-			{name: "items", list: true},
-		},
+		fields: append(members("session commit"), field{name: "items", list: true}),
 		effect: operation.Reads, paged: true, quoted: true, run: session,
 	}
 	if len(actions) > len(sessionReads) {
@@ -182,13 +162,9 @@ func writeTools() []*tool {
 				{name: "source", kind: texts, flag: "source", doc: "file:PATH"},
 				allowSecretParam, branchParam,
 			},
-			fields: []field{
-				{name: "id"}, {name: "action"},
-				{name: "commit"}, {name: "repository"}, {name: "superseded"},
-				{name: "similar", items: []string{"id", "summary", "similarity", "differs", "suggest"}},
-				{name: "nearest", items: []string{"id", "date", "text"}}, {name: "settle"},
-				{name: "warnings"},
-			},
+			fields: append(members("id action commit repository superseded settle warnings"),
+				field{name: "similar", items: []string{"id", "summary", "similarity", "differs", "suggest"}},
+				field{name: "nearest", items: []string{"id", "date", "text"}}),
 			effect: operation.Writes, additive: true, quoted: true, run: remember,
 		},
 		{
@@ -204,12 +180,8 @@ func writeTools() []*tool {
 				allowSecretParam, branchParam,
 				{name: "expect", kind: text, flag: "expect", doc: "commit the branch must be at"},
 			},
-			fields: []field{
-				{name: "commit"}, {name: "branch"},
-				{name: "nodes", typ: "object"}, {name: "edges", typ: "object"},
-				{name: "duplicates"}, {name: "unchanged"},
-				{name: "no_change"},
-			},
+			fields: append(members("commit branch duplicates unchanged no_change"),
+				field{name: "nodes", typ: "object"}, field{name: "edges", typ: "object"}),
 			effect: operation.Writes, run: commit,
 		},
 		{
@@ -219,10 +191,7 @@ func writeTools() []*tool {
 				{name: "nodes", kind: texts, required: true, word: 1, doc: "keys, ids or exact titles"},
 				{name: "reason", kind: text, flag: "reason", doc: "why"}, allowSecretParam, branchParam,
 			},
-			fields: []field{
-				{name: "commit"}, {name: "marked"},
-				{name: "already"}, {name: "no_change"},
-			},
+			fields: members("commit marked already no_change"),
 			effect: operation.Writes, idempotent: true,
 		},
 		{
@@ -234,7 +203,7 @@ func writeTools() []*tool {
 				{name: "nodes", kind: texts, required: true, flag: "nodes", doc: "keys or ids"},
 				{name: "by", kind: text, flag: "by", doc: "what replaces or contradicts them"},
 			},
-			fields: []field{{name: "commit"}, {name: "marked"}},
+			fields: members("commit marked"),
 			effect: operation.Writes, idempotent: true,
 		},
 		{
@@ -244,9 +213,7 @@ func writeTools() []*tool {
 				{name: "op", kind: text, word: 1, doc: "another operation, by number"},
 				{name: "any", kind: boolean, doc: "also by other agents"},
 			},
-			fields: []field{
-				{name: "undone"}, {name: "op"}, {name: "refs"},
-			},
+			fields: members("undone op refs"),
 			effect: operation.Writes, run: undo,
 		},
 	}

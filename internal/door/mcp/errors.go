@@ -19,7 +19,6 @@ func invalid(message, hint string) error {
 	return &operation.Error{Outcome: operation.Invalid, Message: message, Hint: hint}
 }
 
-// errorJSON is the form of an error in the text of a tool's answer.
 type errorJSON struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -31,7 +30,6 @@ type errorJSON struct {
 	Answer json.RawMessage `json:"answer,omitempty"`
 }
 
-// badNews is an answer that says that something did not succeed.
 type badNews struct {
 	outcome operation.Outcome
 	answer  value // the zero value for none
@@ -42,7 +40,6 @@ func (e *badNews) Error() string { return e.outcome.When }
 // newsTokens bounds the answer that comes with bad news.
 const newsTokens = 2000
 
-// describe says what went wrong by the error table.
 func describe(ctx context.Context, err error) errorJSON {
 	out := describeCode(ctx, err)
 	out.Message, out.Hint = guard.Message(out.Message), guard.Message(out.Hint)
@@ -82,7 +79,6 @@ func agentHint(s string) string {
 	return clipText(s, maxMessage)
 }
 
-// isNotFound reports whether an error says that what was asked for is not there.
 func isNotFound(err error) bool {
 	failed, ok := errors.AsType[*operation.Error](err)
 	return ok && failed.Outcome == operation.NotFound
@@ -169,7 +165,6 @@ func (s *Server) knows(name string) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: guard.Message(message)}
 }
 
-// rpcError is an error if the protocol has no answer for one.
 func rpcError(ctx context.Context, err error) error {
 	if _, wire := errors.AsType[*jsonrpc.Error](err); wire {
 		return err

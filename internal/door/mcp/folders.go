@@ -34,7 +34,6 @@ type folders struct {
 	told, named bool
 }
 
-// asker is a request whose client is known.
 type asker interface {
 	ClientCapabilities() *sdk.ClientCapabilities
 }
@@ -79,7 +78,6 @@ func (s *Server) locate(
 	return nil
 }
 
-// tell passes on the folders of this machine.
 func (s *Server) tell(roots []*sdk.Root) {
 	var list []string
 	for _, r := range roots[:min(len(roots), maxFolders)] {
@@ -93,7 +91,6 @@ func (s *Server) tell(roots []*sdk.Root) {
 	s.opt.Folders(list)
 }
 
-// moved has the client asked again.
 func (s *Server) moved(context.Context, *sdk.RootsListChangedRequest) {
 	s.open.mu.Lock()
 	defer s.open.mu.Unlock()

@@ -66,7 +66,6 @@ func broader(list []*tool) []*tool {
 	return list
 }
 
-// fullTools are the tools that the full profile adds to the core.
 func (s *Server) fullTools() []*tool {
 	var list []*tool
 	for _, w := range wide {
@@ -79,7 +78,6 @@ func (s *Server) fullTools() []*tool {
 	return list
 }
 
-// made makes a tool of an operation that takes some of its parameters.
 func made(op *operation.Operation, params []string) *tool {
 	t := &tool{
 		name: op.Name, title: op.Title, doc: firstSentence(op.Doc, op.Title), operation: op.Name,
@@ -143,7 +141,6 @@ func firstSentence(s, otherwise string) string {
 	return clipText(s, 300)
 }
 
-// brief shortens what the help says of a flag.
 func brief(s string) string {
 	s, _, _ = strings.Cut(s, ";")
 	s, _, _ = strings.Cut(s, " (")

@@ -15,7 +15,6 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// page is one bounded part of a document.
 type page struct {
 	head      []member
 	lists     []string
@@ -57,7 +56,6 @@ func (d *document) cut(tokens int) *page {
 	return p
 }
 
-// structured returns the page as the structured content of an answer.
 func (p *page) structured() json.RawMessage {
 	list := p.members()
 	if p.cursor != "" {
@@ -66,7 +64,6 @@ func (p *page) structured() json.RawMessage {
 	return written(object(list))
 }
 
-// members returns the contents of a page, without its cursor.
 func (p *page) members() []member {
 	list := slices.Clone(p.head)
 	for _, name := range p.lists {
@@ -108,8 +105,7 @@ func (d *document) anchor(end int) string {
 	return ""
 }
 
-// behind returns the position after the entry that an anchor names: the one nearest to where it was,
-// and that position itself if there is none.
+// behind returns the position after the entry of an anchor that is nearest to where it was, else that position.
 func (d *document) behind(anchor string, position int) int {
 	at, least := position, -1
 	for _, p := range d.pieces {
@@ -121,7 +117,6 @@ func (d *document) behind(anchor string, position int) int {
 	return at
 }
 
-// nextCursor returns the cursor that goes on behind a position.
 func nextCursor(position int, tool string, args arguments, commit string) string {
 	return fmt.Sprintf("%d.%s.%s", position, callHash(tool, args), commit)
 }
@@ -144,8 +139,7 @@ func callHash(tool string, args arguments) string {
 	return hex.EncodeToString(h.Sum(nil))[:callHashLen]
 }
 
-// readCursor returns the position and the commit that the cursor of a call names, 0 and "" if it
-// has none.
+// readCursor returns the position and the commit that the cursor of a call names, 0 and "" without one.
 func readCursor(tool string, args arguments) (position int, commit string, err error) {
 	s := args.text("cursor")
 	if s == "" {
@@ -174,7 +168,6 @@ func readCursor(tool string, args arguments) (position int, commit string, err e
 	return int(n), parts[2], nil
 }
 
-// cost estimates the tokens of a value.
 func cost(v value) int { return estimate(string(written(v))) }
 
 // shrink shortens the texts and lists of a value until it fits, and reports whether it did.
@@ -230,16 +223,13 @@ type (
 	member = operation.Member
 )
 
-// object returns an object.
 func object(list []member) value { return value{Kind: '{', Members: list} }
 
-// truth is the value true.
 var truth = value{Text: "true"}
 
 // written writes a value on one line, cleaned.
 func written(v value) json.RawMessage { return cleaned(v.Append(nil)) }
 
-// find returns the value of a name, the zero value for none.
 func find(list []member, name string) value {
 	v := object(list)
 	return v.Find(name)
@@ -248,7 +238,6 @@ func find(list []member, name string) value {
 // textOf returns the value of a name that is a string, "" for any other.
 func textOf(list []member, name string) string { return find(list, name).Word() }
 
-// field is one member that a tool's answer has, of those that the operation's answer has.
 type field struct {
 	name string
 	typ  string // "object" for one whose empty members are left out
@@ -259,6 +248,14 @@ type field struct {
 }
 
 func (f field) paged() bool { return f.list || f.items != nil }
+
+// members are fields that are taken as they are, by their names.
+func members(names string) (list []field) {
+	for name := range strings.FieldsSeq(names) {
+		list = append(list, field{name: name})
+	}
+	return list
+}
 
 // piece is on a page whole or not at all.
 type piece struct {
@@ -277,8 +274,7 @@ type document struct {
 	ours   bool     // whether all words in it come from the program, none from a memory
 	// render makes the text of a page, nil if the text is its JSON form.
 	render func(p *page) string
-	// chunked tells that the head holds a part of one text, and next where the next one begins, 0 for
-	// nowhere.
+	// chunked tells that the head holds a part of one text, and next where the next one begins, 0 for nowhere.
 	chunked bool
 	next    int
 }
@@ -334,7 +330,6 @@ func read(answer value, fields []field) (*document, error) {
 	return doc, nil
 }
 
-// add appends an entry of a list.
 func (d *document) add(f field, entry value) {
 	if entry.Kind == '{' {
 		entry = object(trim(entry.Members, f.items))
@@ -342,7 +337,6 @@ func (d *document) add(f field, entry value) {
 	d.pieces = append(d.pieces, piece{f.name, entry, len(d.pieces) + 1})
 }
 
-// stream makes a document of any number of answers.
 func stream(answers []value, f field) *document {
 	doc := &document{lists: []string{f.name}}
 	for _, answer := range answers {
@@ -351,16 +345,14 @@ func stream(answers []value, f field) *document {
 	return doc
 }
 
-// from leaves out what was on pages before.
 func (d *document) from(position int) {
 	d.pieces = slices.DeleteFunc(d.pieces, func(p piece) bool { return p.at <= position })
 }
 
-// estimate returns about how many tokens a text is, on the high side: clients refuse answers that
-// are too long, so that a page is rather too short. It goes by what tokenizers do with runs of
-// characters: words are a token for up to seven letters, digits one for three, other ASCII
-// characters one for two, and what is not ASCII one for two bytes. Runs that mix letters and digits,
-// as ids and hashes do, are a token for two characters.
+// estimate returns about how many tokens a text is, on the high side: clients refuse answers that are too long, so
+// that a page is rather too short. It goes by what tokenizers do with runs of characters: words are a token for up to
+// seven letters, digits one for three, other ASCII characters one for two, and what is not ASCII one for two bytes.
+// Runs that mix letters and digits, as ids and hashes do, are a token for two characters.
 func estimate(s string) (n int) {
 	for i := 0; i < len(s); {
 		size, cost := run(s[i:])

@@ -12,7 +12,6 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// kind is the type of a tool's argument.
 type kind int
 
 const (
@@ -34,7 +33,6 @@ var kinds = [...]struct{ schema, want string }{
 	objects: {`"type":"array","items":{"type":"object"}`, "a list of objects"},
 }
 
-// param is one argument of a tool.
 type param struct {
 	name     string
 	kind     kind
@@ -63,7 +61,6 @@ var paged = []param{
 	{name: "cursor", kind: text, doc: "to go on"},
 }
 
-// schema returns the JSON Schema of a tool's arguments.
 func schema(params []param) json.RawMessage {
 	var properties, required []string
 	for _, p := range params {
@@ -138,8 +135,7 @@ func check(params []param, data json.RawMessage) (args arguments, misread []stri
 	return args, misread, nil
 }
 
-// unwrap returns the JSON value in a string that was given for what is no string, and whether there is one of the right
-// kind.
+// unwrap returns the value of the right kind that came as JSON in a string, and whether there is one.
 func (p *param) unwrap(v json.RawMessage) (json.RawMessage, bool) {
 	var s string
 	if p.kind == text || len(v) > maxArgument || !bytes.HasPrefix(v, []byte(`"`)) || json.Unmarshal(v, &s) != nil {
@@ -152,7 +148,6 @@ func (p *param) unwrap(v json.RawMessage) (json.RawMessage, bool) {
 	return inner, true
 }
 
-// check says what is wrong with the value of one argument.
 func (p *param) check(v json.RawMessage) error {
 	bad := func(want string) error {
 		return invalid(fmt.Sprintf("argument %q: want %s", p.name, want), p.doc)

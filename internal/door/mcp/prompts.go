@@ -108,7 +108,6 @@ func (c *call) text(ctx context.Context, t *tool, args arguments) (string, error
 	return out.Content[0].(*sdk.TextContent).Text, nil
 }
 
-// readTool returns one of the tools that read: there is one.
 func readTool(name string) *tool {
 	list := readTools()
 	return list[slices.IndexFunc(list, func(t *tool) bool { return t.name == name })]
@@ -220,9 +219,7 @@ const (
 
 // complete offers the names that may stand in an argument: revisions for commits and diffs, keys for
 // nodes. Whatever goes wrong, there is nothing to offer.
-func (s *Server) complete(
-	ctx context.Context, req *sdk.CompleteRequest,
-) (*sdk.CompleteResult, error) {
+func (s *Server) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
 	c := &call{Server: s, args: arguments{}}
 	c.caller, c.client = s.caller(ctx, req.Session.ID(), req.ClientInfo())
 	var names []string
@@ -248,7 +245,6 @@ func (s *Server) complete(
 	}}, nil
 }
 
-// refs returns the names of branches and tags, and HEAD.
 func (c *call) refs(ctx context.Context) ([]string, error) {
 	names := []string{"HEAD", "HEAD~1"}
 	for _, name := range []string{"branch", "tag"} {

@@ -12,9 +12,8 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// ranked asks retrieve or recall. The first page is the answer of the command line, and is recorded
-// in the session; a later one continues the same ranking at the same commit, without a budget but
-// that of the page.
+// ranked asks retrieve or recall. The first page is the answer of the command line, and is recorded in the session; a
+// later one continues the same ranking at the same commit, without a budget but that of the page.
 func ranked(ctx context.Context, c *call) (*document, error) {
 	ask, err := c.asked()
 	if err != nil {
@@ -63,8 +62,7 @@ const (
 	mostRanks    = 1_000 // that packing examines
 )
 
-// full reports whether an answer has as many items as it may have, or left some out: then there may
-// be more behind it.
+// full reports whether an answer has all items that it may have, or left some out: there may be more.
 func (d *document) full(limit, position int) bool {
 	n := 0
 	for _, p := range d.pieces {
@@ -79,7 +77,6 @@ func without(list []member, name string) []member {
 	return slices.DeleteFunc(slices.Clone(list), func(m member) bool { return m.Name == name })
 }
 
-// verdictAdvice says what to do with an answer, by its verdict.
 var verdictAdvice = map[string]string{
 	"known":   "Cite it by its [id].",
 	"unsure":  "Say what is missing. Not sure:",

@@ -49,7 +49,6 @@ func (s *Server) addResources() {
 // cachePrivate keeps what a memory holds out of caches that others read.
 const cachePrivate = "private"
 
-// readResource reads what an address names.
 func (s *Server) readResource(
 	ctx context.Context, req *sdk.ReadResourceRequest,
 ) (*sdk.ReadResourceResult, error) {
@@ -141,7 +140,6 @@ func nodeName(s string) string {
 	return "key:" + s
 }
 
-// looksLikeID reports whether a name has the form of a whole id.
 func looksLikeID(s string) bool {
 	if len(s) != 36 {
 		return false
@@ -163,8 +161,7 @@ func nodeURI(id, key string) string {
 	return nodeScheme + strings.ReplaceAll(url.PathEscape(key), "%2F", "/")
 }
 
-// listResources names recent commits and nodes, page by page, all at the commit that was the newest
-// when the list began.
+// listResources names recent commits and nodes, page by page, all at the newest commit of the first page.
 func (s *Server) listResources(
 	ctx context.Context, req *sdk.ListResourcesRequest,
 ) (*sdk.ListResourcesResult, error) {
@@ -193,7 +190,6 @@ func (s *Server) listResources(
 	return res, nil
 }
 
-// resources returns all that the list names, and the commit it is of.
 func (c *call) resources(ctx context.Context) ([]*sdk.Resource, string, error) {
 	logs, err := c.operation("log")
 	if err != nil {
@@ -227,7 +223,6 @@ func (c *call) resources(ctx context.Context) ([]*sdk.Resource, string, error) {
 	return append(list, nodes...), commit, err
 }
 
-// nodes returns the nodes that the list of resources names.
 func (c *call) nodes(ctx context.Context, commit string) ([]*sdk.Resource, error) {
 	op, err := c.operation("ls")
 	if err != nil {
@@ -255,7 +250,6 @@ func (c *call) nodes(ctx context.Context, commit string) ([]*sdk.Resource, error
 	return list, nil
 }
 
-// oneLine makes a short name of a text.
 func oneLine(s string) string {
 	return clipText(strings.Join(strings.Fields(s), " "), 80)
 }

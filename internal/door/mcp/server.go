@@ -7,11 +7,10 @@
 //
 // # Answers
 //
-// A tool answers twice with the same: as structured content, which has the form of its output
-// schema, and as text. Either is at most max_tokens long, by an estimate that real tokenizers stay
-// below on the texts it was tried on. What does not fit is left for the next page: the answer's
-// cursor names the commit and the position, so that the same call with the same cursor gives the
-// same bytes for ever.
+// A tool answers twice with the same: as structured content, which has the form of its output schema, and as text.
+// Either is at most max_tokens long, by an estimate that real tokenizers stay below on the texts it was tried on. What
+// does not fit is left for the next page: the answer's cursor names the commit and the position, so that the same call
+// with the same cursor gives the same bytes for ever.
 //
 // The text of memories comes from anyone. It stands between two lines with a mark that is a hash of
 // what is between them, so that no text can end its own quotation; see [quote].
@@ -108,8 +107,7 @@ func New(table []operation.Operation, runner operation.Runner, opt ServerOptions
 	return s
 }
 
-// libraryLog is where the protocol library logs: it calls errors what clients do wrong and that it
-// was told to stop, which only who looks for defects wants to see.
+// libraryLog is for debugging alone: the protocol library logs mistakes of clients, and its own end, as errors.
 func (s *Server) libraryLog() *slog.Logger {
 	if s.log.Enabled(context.Background(), slog.LevelDebug) {
 		return s.log
@@ -138,7 +136,6 @@ func (s *Server) tools() []*tool {
 	})
 }
 
-// operation returns a row of the table.
 func (s *Server) operation(name string) (*operation.Operation, error) {
 	for i := range s.table {
 		if s.table[i].Name == name {

@@ -24,8 +24,7 @@ const (
 	RecordNone
 )
 
-// clientKey tells clients apart: by the session of the protocol, if it has them, by name, and by what
-// tokens say of them.
+// clientKey tells clients apart by protocol session, name and what their tokens say.
 type clientKey struct{ session, name, agent, only string }
 
 // recording is the session that the answers for one client are recorded in.
@@ -39,12 +38,10 @@ type recording struct {
 	used   time.Time // under the server's lock
 }
 
-// maxRecordings bounds the sessions that are open at a time; the answers for further clients are
-// given without a record.
+// maxRecordings bounds the open sessions; the answers of further clients are not recorded.
 const maxRecordings = 1024
 
-// caller returns who asks: the client's name and version are the agent, unless the server was told
-// another one.
+// caller returns who asks. The client's name and version are the agent, unless the server was told another one.
 func (s *Server) caller(
 	ctx context.Context, session string, client *sdk.Implementation,
 ) (operation.Caller, clientKey) {
@@ -85,9 +82,7 @@ const maxName = 60 // bytes of a client's name or version that are kept
 // session returns the name of the session that answers for a client are recorded in, "" for none. It
 // is started at the first answer, so that a client which only looks at the tools leaves no trace.
 // If it cannot be started the answer is given all the same, unless the session pins the commit.
-func (s *Server) session(
-	ctx context.Context, key clientKey, who operation.Caller,
-) (string, error) {
+func (s *Server) session(ctx context.Context, key clientKey, who operation.Caller) (string, error) {
 	rec := s.recording(ctx, key)
 	if rec == nil {
 		return "", nil
@@ -132,8 +127,7 @@ func (s *Server) recording(ctx context.Context, key clientKey) *recording {
 	return rec
 }
 
-// abandoned takes out what is recorded for clients that have gone: whose protocol session ended, or
-// that has none and was silent for long.
+// abandoned removes the recordings of clients whose protocol session ended, or that were silent for long.
 func (s *Server) abandoned(now time.Time) map[clientKey]*recording {
 	open := map[string]bool{}
 	for session := range s.sdk.Sessions() {
@@ -151,9 +145,7 @@ func (s *Server) abandoned(now time.Time) map[clientKey]*recording {
 
 // start starts the session of a client. Its name is the client and the time, which a second process
 // cannot have had in the same microsecond but by chance; then it is told so and nothing is recorded.
-func (s *Server) start(
-	ctx context.Context, rec *recording, key clientKey, who operation.Caller,
-) error {
+func (s *Server) start(ctx context.Context, rec *recording, key clientKey, who operation.Caller) error {
 	op, err := s.operation("session_start")
 	if err != nil {
 		return err
@@ -179,9 +171,7 @@ func (s *Server) start(
 const sessionTime = "20060102T150405.000000Z"
 
 // pinned returns the commit that reads of a client are of where they name none, "" for the newest.
-func (s *Server) pinned(
-	ctx context.Context, key clientKey, who operation.Caller,
-) (string, error) {
+func (s *Server) pinned(ctx context.Context, key clientKey, who operation.Caller) (string, error) {
 	if s.opt.Record != RecordPin {
 		return "", nil
 	}
@@ -237,7 +227,6 @@ var (
 	sessionWrites = []string{"start", "end", "advance"}
 )
 
-// session tells of the sessions, and starts, ends and advances them.
 func session(ctx context.Context, c *call) (*document, error) {
 	action, name := c.args.text("action"), c.args.text("name")
 	if action == "current" || name == "" && slices.Contains([]string{"log", "end", "advance"}, action) {

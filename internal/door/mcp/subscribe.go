@@ -114,7 +114,6 @@ func (s *Server) unsubscribe(_ context.Context, req *sdk.UnsubscribeRequest) err
 	return nil
 }
 
-// endSubscriptions ends the watch and waits for it.
 func (s *Server) endSubscriptions() {
 	subs := &s.subscriptions
 	subs.mu.Lock()
@@ -127,7 +126,6 @@ func (s *Server) endSubscriptions() {
 	subs.done.Wait()
 }
 
-// newest returns the CID of the newest operation.
 func (s *Server) newest(ctx context.Context) (string, error) {
 	op, err := s.operation("op_show")
 	if err != nil {
@@ -186,7 +184,6 @@ func (s *Server) watchFrom(ctx context.Context, since *string) error {
 	return err
 }
 
-// changed tells the clients that subscribed to a resource that it changed.
 func (s *Server) changed(ctx context.Context, touches func(uri string) bool) {
 	var told []string
 	s.subscriptions.mu.Lock()

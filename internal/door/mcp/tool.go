@@ -28,7 +28,6 @@ const (
 // Profiles returns the profiles, smallest first.
 func Profiles() []Profile { return []Profile{ProfileRead, ProfileCore, ProfileFull} }
 
-// tool is one tool of the server.
 type tool struct {
 	name, title, doc string
 	operation        string // that it asks for; an action of it may name another
@@ -44,7 +43,6 @@ type tool struct {
 	run func(ctx context.Context, c *call) (*document, error)
 }
 
-// call is one call of a tool.
 type call struct {
 	*Server
 	tool     *tool
@@ -61,7 +59,6 @@ type call struct {
 	structured bool
 }
 
-// inputs returns the arguments of a tool.
 func (t *tool) inputs() []param {
 	if t.paged {
 		return slices.Concat(t.params, paged)
@@ -109,9 +106,7 @@ func (s *Server) handle(t *tool) sdk.ToolHandler {
 	}
 }
 
-func (s *Server) call(
-	ctx context.Context, t *tool, req *sdk.CallToolRequest,
-) (*sdk.CallToolResult, error) {
+func (s *Server) call(ctx context.Context, t *tool, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	args, misread, err := check(t.inputs(), req.Params.Arguments)
 	if err != nil {
 		return nil, err
@@ -141,7 +136,6 @@ func (c *call) run(ctx context.Context) (*sdk.CallToolResult, error) {
 	return c.answer(doc), nil
 }
 
-// answer is the page of a document that a call asked for.
 func (c *call) answer(doc *document) *sdk.CallToolResult {
 	c.position = doc.behind(c.anchor, c.position)
 	doc.from(c.position)
@@ -237,10 +231,7 @@ func (c *call) at(ctx context.Context, ask *operation.Call, commit string) error
 	return nil
 }
 
-// read runs a call and makes a document of its answer.
-func (c *call) read(
-	ctx context.Context, ask operation.Call, fields []field,
-) (*document, error) {
+func (c *call) read(ctx context.Context, ask operation.Call, fields []field) (*document, error) {
 	if !ask.Operation.Stream() {
 		answer, err := c.one(ctx, ask)
 		switch {
@@ -310,15 +301,13 @@ func (s *Server) do(ctx context.Context, ask operation.Call) ([]value, error) {
 // HTTP can send as many calls as there are connections. Others wait.
 const mostRunning = 32
 
-// maxAnswer is how many bytes of an operation's answer are read before it is cut into pages.
 const maxAnswer = 32 << 20
 
 // progressEvery is how often a client that asked for it hears that its call is being worked on.
 const progressEvery = time.Second
 
-// progress tells a client that asked for it that a call is being worked on: at once, and each second
-// until the returned function is called, with the seconds gone by. Operations do not say how much is
-// left, so there is no total.
+// progress tells a client that asked for it that a call is being worked on: at once, and each second until the
+// returned function is called, with the seconds gone by. Operations do not say how much is left, so there is no total.
 func (s *Server) progress(ctx context.Context, req *sdk.CallToolRequest) (done func()) {
 	token := req.Params.GetProgressToken()
 	if token == nil {

@@ -79,7 +79,6 @@ func bound(next http.Handler) http.Handler {
 	})
 }
 
-// crowded reports whether there are as many sessions as there may be.
 func (s *Server) crowded() bool {
 	n := 0
 	for range s.sdk.Sessions() {
@@ -108,7 +107,6 @@ type lines struct {
 	settled chan struct{}  // closed when none is pending any more, nil while no call waits
 }
 
-// runLines serves a client that sends one message a line.
 func (s *Server) runLines(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -256,8 +254,7 @@ func (l *lines) refuse(e *jsonrpc.Error) {
 	_, _ = l.out.Write(append(encode(body), '\n')) // the next answer meets the same error
 }
 
-// answered returns the ids of the calls that a message answers. What is answered is not read: the library writes the
-// id before it.
+// answered returns the ids of the calls that a message answers. The library writes the id before the answer.
 func answered(data []byte) (ids []string) {
 	if bytes.HasPrefix(data, []byte("[")) {
 		var batch []json.RawMessage
@@ -307,7 +304,6 @@ func (l *lines) Write(data []byte) (int, error) {
 // Close ends nothing: the streams are the caller's.
 func (l *lines) Close() error { return nil }
 
-// wait returns when all calls are answered, or the time or the context is over.
 func (l *lines) wait(ctx context.Context, most time.Duration) {
 	l.mu.Lock()
 	if len(l.pending) == 0 {

@@ -62,10 +62,8 @@ func settling(head []member) {
 	}
 }
 
-// maxSkipped is the most operations passed over that the answer of undo lists.
 const maxSkipped = 8
 
-// verbOf returns the words of a command without its flags.
 func verbOf(command value) string {
 	var words []string
 	for _, w := range command.Items {
@@ -119,7 +117,6 @@ func undo(ctx context.Context, c *call) (*document, error) {
 	return doc, nil
 }
 
-// seqOf is the number of an operation.
 func seqOf(op value) value { return op.Find("seq") }
 
 // commit writes change lines: nodes, then edges, then removals.
