@@ -71,7 +71,6 @@ func contentType(form string) string {
 	return form
 }
 
-// send sends some of the answer.
 func (a *answer) send(p []byte, flush bool) error {
 	if a.packed != nil {
 		_, err := a.packed.Write(p)
@@ -209,7 +208,6 @@ func (a *answer) tag() string {
 	return ""
 }
 
-// matches reports whether an If-None-Match names a tag.
 func matches(header, tag string) bool {
 	for part := range strings.SplitSeq(header, ",") {
 		part = strings.TrimPrefix(strings.TrimSpace(part), "W/")
@@ -220,7 +218,6 @@ func matches(header, tag string) bool {
 	return false
 }
 
-// link sets the Link header for the rest of a long list.
 func (a *answer) link() {
 	r := a.request
 	const cursor = "after"
@@ -235,7 +232,6 @@ func (a *answer) link() {
 	}
 }
 
-// lister makes a JSON list of lines.
 type lister struct {
 	begun  bool
 	inLine bool // whether a line has begun

@@ -128,7 +128,6 @@ func (b *body) reserve(n, most int64) bool {
 	return true
 }
 
-// release frees the room of the bytes that were not read.
 func (b *body) release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -211,7 +210,6 @@ const zstdWindow = 8 << 20
 // encodingZstd is the coding of bodies and answers that are CAR files.
 const encodingZstd = "zstd"
 
-// badBody is the error of a body that cannot be decompressed, or becomes too long.
 func badBody(what string) error {
 	return &operation.Error{Outcome: operation.Invalid, Message: "the body: " + what}
 }
@@ -274,7 +272,6 @@ func (a *answer) pack(h http.Header) {
 	}
 }
 
-// transmitter sends what an answer was compressed to.
 type transmitter struct{ a *answer }
 
 func (t transmitter) Write(p []byte) (int, error) {

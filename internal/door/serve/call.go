@@ -20,7 +20,6 @@ func noOperation(name string) *problem {
 	return notFound("no operation %q: see /openapi.json", brief(name))
 }
 
-// call runs an operation.
 func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 	op := s.ops[r.PathValue("operation")]
 	if op == nil {
@@ -77,7 +76,6 @@ func (q *request) expectation() *problem {
 	return nil
 }
 
-// argument gives a parameter a value.
 func (q *request) argument(name, value string) {
 	if q.call.Args == nil {
 		q.call.Args = make(map[string]json.RawMessage)
@@ -106,9 +104,7 @@ func (s *Server) runInto(ctx context.Context, q *request, a *answer) (operation.
 }
 
 // run runs the call and answers with what it prints; kept, unless nil, keeps the answer.
-func (s *Server) run(
-	ctx context.Context, w http.ResponseWriter, r *http.Request, q *request, kept *kept,
-) {
+func (s *Server) run(ctx context.Context, w http.ResponseWriter, r *http.Request, q *request, kept *kept) {
 	if p := s.slots.enter(ctx); p != nil {
 		s.refuse(w, r, p)
 		return

@@ -36,7 +36,7 @@ type Grant struct {
 type Grants interface {
 	Add(ctx context.Context, t *Token) error // its name must be new
 	Get(id string) (*Token, error)           // nil for none
-	List() ([]Token, error)
+	List() ([]Token, error)                  // by name
 	// Replace puts a token in the place of one with its id and name, and returns false if that one is gone or changed.
 	Replace(ctx context.Context, old, next *Token) (bool, error)
 	Remove(t *Token) error
@@ -242,7 +242,6 @@ func (o *OAuth) redeem(
 	return o.grant(ctx, rand, code, c, now)
 }
 
-// end removes the grant of a family, if there is one.
 func (o *OAuth) end(family string) error {
 	all, err := o.Grants.List()
 	if err != nil {
@@ -262,7 +261,6 @@ func isChallenge(s string) bool {
 	return err == nil && len(b) == sha256.Size
 }
 
-// proves reports whether a challenge was made from a verifier.
 func proves(verifier, challenge string) bool {
 	if len(verifier) < minVerifier || len(verifier) > maxVerifier {
 		return false
@@ -271,7 +269,6 @@ func proves(verifier, challenge string) bool {
 	return base64.RawURLEncoding.EncodeToString(sum[:]) == challenge
 }
 
-// granted has the texts that a client gets. They are stored as hashes alone.
 type granted struct {
 	access, refresh, scope string
 }

@@ -127,7 +127,6 @@ type met struct {
 	lines    map[string]*line // of addresses that look something up
 }
 
-// line is the queue of one address.
 type line struct {
 	free  chan struct{}
 	users int
@@ -137,8 +136,7 @@ func newMet() *met {
 	return &met{all: make(map[string]bool), free: make(chan struct{}, maxLooks), lines: make(map[string]*line)}
 }
 
-// look calls find, and reports whether it got a slot in time. find reports whether the name exists; its error does not
-// decide that.
+// look calls find, which reports whether the name exists, and reports whether it got a slot in time.
 func (m *met) look(r *http.Request, name string, find func() (bool, error)) (looked bool, err error) {
 	m.mu.Lock()
 	known := m.all[name] || m.old[name]

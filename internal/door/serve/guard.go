@@ -42,7 +42,6 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request) *problem {
 	return nil
 }
 
-// knowsOrigin returns the problem of a page that may not ask, nil for one that may.
 func (s *Server) knowsOrigin(origin, host string) *problem {
 	if origin == "" || slices.Contains(s.cfg.Origins, origin) ||
 		strings.EqualFold(origin, "http://"+host) || strings.EqualFold(origin, "https://"+host) {
@@ -100,7 +99,6 @@ func (s *Server) knowsHost(host string) bool {
 	return err == nil && (addr.IsLoopback() || !s.cfg.Loopback)
 }
 
-// maxBrief is how much of a client's input an error repeats.
 const maxBrief = 100
 
 func brief(s string) string {

@@ -20,9 +20,8 @@ const (
 	keptTime    = 24 * time.Hour
 )
 
-// answers remembers the answers of writes by the key that their callers gave, so that one whose
-// answer got lost can be sent again and is done once. It forgets the oldest where there are too
-// many, and all when the process ends.
+// answers remembers the answers of writes by the key that their callers gave, so that one whose answer got lost can be
+// sent again and is done once. It forgets the oldest where there are too many, and all when the process ends.
 type answers struct {
 	now   func() time.Time
 	mu    sync.Mutex
@@ -31,7 +30,6 @@ type answers struct {
 	size  int
 }
 
-// kept is one request and its answer.
 type kept struct {
 	key    string
 	print  [sha256.Size]byte // of the request
@@ -65,8 +63,7 @@ func (q *request) fingerprint() [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// begin returns the answer of an earlier request of the same caller with the key, or makes room for
-// this one, which end must end.
+// begin returns the earlier answer of a caller's key, or notes this request, which end must end.
 func (a *answers) begin(q *request) (*kept, *problem) {
 	key, print := q.by.key+" "+q.key, q.fingerprint()
 	a.mu.Lock()
@@ -84,8 +81,7 @@ func (a *answers) begin(q *request) (*kept, *problem) {
 		return nil, newProblem(http.StatusUnprocessableEntity, codeKeyReused,
 			"the Idempotency-Key was used for another request")
 	case !k.done:
-		p := newProblem(http.StatusConflict, codeInFlight,
-			"the request with this Idempotency-Key is under way")
+		p := newProblem(http.StatusConflict, codeInFlight, "the request with this Idempotency-Key is under way")
 		p.header = http.Header{"Retry-After": {"1"}}
 		return nil, p
 	}
@@ -125,12 +121,10 @@ func (a *answers) end(k *kept) {
 	a.size += len(k.body)
 }
 
-// keepBody keeps an answer.
 func (k *kept) keepBody(status int, header http.Header, body []byte) {
 	k.status, k.header, k.body = status, header, body
 }
 
-// keep keeps a problem.
 func (k *kept) keep(p *problem, id string) {
 	p.RequestID = id
 	k.keepBody(p.Status, http.Header{"Content-Type": {mediaProblem}}, p.body())
@@ -143,7 +137,6 @@ func (k *kept) tooLong(id string) {
 	k.keep(p, id)
 }
 
-// send answers again.
 func (k *kept) send(w http.ResponseWriter) {
 	for name, values := range k.header {
 		w.Header()[name] = values

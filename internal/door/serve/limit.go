@@ -71,7 +71,6 @@ func (r *rates) bucket(caller string) *rate.Limiter {
 	return b
 }
 
-// tooMany is the problem of a caller who asks too often.
 func tooMany(after time.Duration) *problem {
 	p := newProblem(http.StatusTooManyRequests, codeTooMany, "too many requests: ask again later")
 	p.header = retryAfter(after)
@@ -82,8 +81,7 @@ func retryAfter(d time.Duration) http.Header {
 	return http.Header{"Retry-After": {strconv.Itoa(int(math.Ceil(d.Seconds())))}}
 }
 
-// smallBody is how many bytes of a body count as little: for the first of each there is room that
-// large ones cannot fill.
+// smallBody is the size of a small body: large bodies leave room for it.
 const smallBody = 64 << 10
 
 // room bounds the total use of all callers, and each caller's share: one caller cannot keep out the others.
@@ -108,7 +106,6 @@ func newBodies(l Limits) *room {
 	return newRoom(max(l.Bodies, need+spare), max(l.Bodies/2, need), spare)
 }
 
-// use is the purpose of a reservation.
 type use int
 
 const (
@@ -157,7 +154,6 @@ func (r *room) await(ctx context.Context, caller string, n int64) bool {
 	}
 }
 
-// give gives back what take took.
 func (r *room) give(caller string, n int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -240,8 +236,7 @@ type Quota struct {
 // Usages returns a repository's usage. It may be some seconds old unless fresh is set.
 type Usages func(fresh bool) (Usage, error)
 
-// over returns the problem of a repository that may not have n bytes more, or may not change again today; nil if
-// it may.
+// over returns the problem of a repository that may not grow by n bytes, or change again today; nil if it may.
 func (q *Quota) over(u Usage, n int64, now time.Time) *problem {
 	switch {
 	case q.Bytes > 0 && u.Bytes+n > q.Bytes:

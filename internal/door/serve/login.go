@@ -40,7 +40,6 @@ const byCode = "view"
 
 type digest = [sha256.Size]byte
 
-// code lets a browser in once.
 type code struct {
 	hash digest
 	may  operation.Effect
@@ -48,7 +47,6 @@ type code struct {
 	used bool
 }
 
-// login is a browser that was let in.
 type login struct {
 	key   digest
 	may   operation.Effect
@@ -56,7 +54,6 @@ type login struct {
 	used  time.Time
 }
 
-// logins are the browsers that were let in. Secrets are kept as hashes alone.
 type logins struct {
 	mu   sync.Mutex
 	code *code             // the newest one
@@ -76,7 +73,6 @@ func (s *Server) NewCode(may operation.Effect) (string, error) {
 	return text, nil
 }
 
-// secret returns random text and its hash.
 func (s *Server) secret() (text string, hash digest, err error) {
 	var b [loginSecret]byte
 	if err := s.ids.read(b[:]); err != nil {
@@ -104,7 +100,6 @@ func (l *logins) take(text string, now time.Time) (operation.Effect, string) {
 	}
 }
 
-// add lets a browser in.
 func (l *logins) add(cookie digest, in *login) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -134,7 +129,6 @@ func (l *logins) find(cookie, key string, now time.Time) *login {
 	return &out
 }
 
-// end forgets the login of a cookie.
 func (l *logins) end(cookie string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -174,7 +168,6 @@ func (s *Server) loggedIn(r *http.Request) (who, bool) {
 	return who{key: t.ID, may: EffectOf(t.Scope), token: t}, true
 }
 
-// loginJSON describes a browser's login.
 type loginJSON struct {
 	Scope string `json:"scope"` // read, write, admin; none for nothing without logging in
 	By    string `json:"by"`    // code or token; none if the browser is not logged in
@@ -294,7 +287,6 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, by who) (loginJSO
 	return said, nil
 }
 
-// cookie is the cookie of a login; age is -1 to remove it.
 func (s *Server) cookie(r *http.Request, value string, age int) *http.Cookie {
 	return &http.Cookie{
 		Name: cookieName(r), Value: value, Path: "/", MaxAge: age, HttpOnly: true,

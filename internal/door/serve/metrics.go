@@ -70,7 +70,6 @@ func newMetrics(name string, usage Usages) *metrics {
 	return m
 }
 
-// usageMetrics are a repository's sizes and counts, if they are known at the time of the request.
 type usageMetrics struct {
 	usage Usages
 	all   [3]*prometheus.Desc
@@ -94,7 +93,6 @@ func (m *usageMetrics) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// serveMetrics answers with the metrics of the server, and of the repositories that it has open.
 func (s *Server) serveMetrics(w http.ResponseWriter, _ *http.Request) {
 	all := prometheus.Gatherers{s.metrics.registry}
 	s.subs.Range(func(sub, _ any) bool {
@@ -114,7 +112,6 @@ func (s *Server) serveMetrics(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(out.Bytes()) // the client may have gone
 }
 
-// metricsType is the text format of Prometheus.
 const metricsType = "text/plain; version=0.0.4; charset=utf-8"
 
 const (
@@ -167,7 +164,6 @@ type exchange struct {
 
 type exchangeKey struct{}
 
-// exchange begins the exchange of a request.
 func (s *Server) exchange(w http.ResponseWriter, r *http.Request) (*exchange, *http.Request) {
 	x := &exchange{ResponseWriter: w, start: s.cfg.Now(), id: s.requestID(r)}
 	return x, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
@@ -204,7 +200,6 @@ func (x *exchange) Flush() {
 	_ = http.NewResponseController(x.ResponseWriter).Flush() // a client that is gone is seen when writing
 }
 
-// ids makes the ids of requests.
 type ids struct {
 	mu   sync.Mutex
 	from io.Reader
@@ -221,7 +216,6 @@ func (i *ids) next() string {
 	return hex.EncodeToString(b[:])
 }
 
-// read fills b with random bytes.
 func (i *ids) read(b []byte) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -67,7 +67,6 @@ func (s oauth) reads() bool {
 	return !slices.ContainsFunc(s.cfg.Routes, func(r Route) bool { return r.Path == s.cfg.OAuth.Path && r.Effect > operation.Reads })
 }
 
-// scopes are the scopes that clients may be given.
 func (s oauth) scopes() []string {
 	if s.reads() {
 		return []string{operation.Reads.String(), operation.Writes.String()}
@@ -141,7 +140,6 @@ func (s oauth) oauthPost(do func(w http.ResponseWriter, r *http.Request) (any, *
 	}
 }
 
-// registered is the answer of RFC 7591.
 type registered struct {
 	ID        string   `json:"client_id"`
 	Issued    int64    `json:"client_id_issued_at"`
@@ -152,7 +150,6 @@ type registered struct {
 	Auth      string   `json:"token_endpoint_auth_method"`
 }
 
-// register gives a client an id.
 func (s oauth) register(w http.ResponseWriter, r *http.Request) (any, *oauthError) {
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxOAuthBody))
 	var said struct {
@@ -173,7 +170,6 @@ func (s oauth) register(w http.ResponseWriter, r *http.Request) (any, *oauthErro
 	}, nil
 }
 
-// oauthForm reads a posted form.
 func oauthForm(w http.ResponseWriter, r *http.Request) (url.Values, *oauthError) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxOAuthBody)
 	if err := r.ParseForm(); err != nil || len(r.PostForm) == 0 {
@@ -192,7 +188,6 @@ func givenOnce(form url.Values) *oauthError {
 	return nil
 }
 
-// tokenAnswer is the answer of RFC 6749.
 type tokenAnswer struct {
 	Access  string `json:"access_token"`
 	Type    string `json:"token_type"`
@@ -241,7 +236,6 @@ func (s oauth) giveToken(w http.ResponseWriter, r *http.Request) (any, *oauthErr
 	return tokenAnswer{got.access, "Bearer", int64(accessTime / time.Second), got.refresh, got.scope}, nil
 }
 
-// random reads random bytes.
 type random struct{ from *ids }
 
 // Read fills b.
@@ -299,7 +293,6 @@ func (s oauth) authorize(w http.ResponseWriter, r *http.Request) {
 	ask.show(w, http.StatusOK)
 }
 
-// checkAuthorize checks what a client asks for.
 func (s oauth) checkAuthorize(query url.Values) *problem {
 	switch {
 	case query.Get("response_type") != "code":
@@ -357,7 +350,6 @@ func (s oauth) decide(w http.ResponseWriter, r *http.Request, form url.Values, t
 	s.answerClient(w, r, to, state, url.Values{"code": {text}})
 }
 
-// answerClient sends the browser back to a client.
 func (s oauth) answerClient(w http.ResponseWriter, r *http.Request, to, state string, answer url.Values) {
 	u, err := url.Parse(to)
 	if err != nil {

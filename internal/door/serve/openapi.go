@@ -26,7 +26,6 @@ func Document(ops []operation.Operation, version string) ([]byte, error) {
 	return json.Marshal(doc)
 }
 
-// openAPI returns the OpenAPI 3.1 document of operations.
 func openAPI(ops []operation.Operation, version string) (object, error) {
 	paths := object{
 		"/healthz": probe("healthz", "Tell that the process answers"),
@@ -84,7 +83,6 @@ func response(description, media string, schema object) object {
 	return object{"description": description, "content": object{media: object{"schema": schema}}}
 }
 
-// ref is a reference to a schema that the document has once.
 func ref(schema string) object { return object{"$ref": "#/components/schemas/" + schema} }
 
 func problemSchema() object {
@@ -132,7 +130,6 @@ func components(schemas object) object {
 	}
 }
 
-// codes are the codes of problems.
 func codes() []string {
 	list := []string{codeUnauthorized, codeMethod, codeMedia, codeAcceptable, codeTooLarge,
 		codeTooMany, codePrecondition, codeInFlight, codeKeyReused}
@@ -225,8 +222,7 @@ func post(op *operation.Operation) object {
 	return o
 }
 
-// positional returns the parameters that the command takes as arguments, in their order: clients generated from the
-// document take them in that order too.
+// positional returns the parameters that are arguments of the command, in the order that generated clients use.
 func positional(op *operation.Operation) (names []string) {
 	for i := range op.Params {
 		if p := &op.Params[i]; p.Flag == "" && p.Kind != operation.Lines {

@@ -15,7 +15,6 @@ import (
 // mediaProblem is the form of errors, RFC 9457.
 const mediaProblem = "application/problem+json"
 
-// problem is an error as callers see it.
 type problem struct {
 	Type      string `json:"type"`
 	Title     string `json:"title"`

@@ -237,7 +237,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// accept answers the connections of a listener, of which so many may be open at once.
+// accept answers the connections of a listener, at most conns at a time.
 func (s *Server) accept(srv *http.Server, l net.Listener, conns int) error {
 	return srv.Serve(&listener{l, make(chan struct{}, conns), s.metrics})
 }
@@ -275,8 +275,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// limitTime bounds how long a body may take to come, and the answer to be taken. If a connection
-// cannot be bounded it is at its end.
+// limitTime bounds the time for a body to come and for the answer to be taken. An error means a dead connection.
 func (s *Server) limitTime(w http.ResponseWriter, r *http.Request, start time.Time) {
 	rc, l := http.NewResponseController(w), &s.cfg.Limits
 	_ = rc.SetWriteDeadline(start.Add(l.Time + l.Read + l.Write))
@@ -308,7 +307,6 @@ func (s *Server) end(x *exchange, r *http.Request) {
 	}
 }
 
-// health reports that the process answers.
 func (s *Server) health(w http.ResponseWriter, r *http.Request) { s.status(w, r, nil) }
 
 // ready reports whether operations can be answered.

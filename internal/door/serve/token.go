@@ -20,8 +20,7 @@ import (
 type Token struct {
 	ID   string `json:"id"`   // part of the token's text
 	Name string `json:"name"` // for people; commits name it as their agent unless Agent or a header does
-	// Hash is the SHA-256 of the token's text, in hex. The text has 256 random bits, so that no slow
-	// hash is needed.
+	// Hash is the SHA-256 of the token's text, in hex. The text has 256 random bits, so that no slow hash is needed.
 	Hash    string     `json:"hash"`
 	Scope   string     `json:"scope"` // read, write or admin
 	Author  string     `json:"author,omitempty"`
@@ -102,7 +101,6 @@ func (t *Token) is(text string) bool {
 	return subtle.ConstantTimeCompare([]byte(hashToken(text)), []byte(t.Hash)) == 1
 }
 
-// who is who sent a request.
 type who struct {
 	key   string // of rates and idempotency
 	may   operation.Effect
@@ -110,8 +108,7 @@ type who struct {
 	only  string // the branch that it is confined to, "" for none
 }
 
-// bearer returns the text of the token that a request brings, "" for none. What cannot be one is a problem before
-// anything is looked up.
+// bearer returns the text of the token in a request, "" for none, and a problem for what cannot be one.
 func bearer(r *http.Request) (string, *problem) {
 	header := r.Header.Values("Authorization")
 	if len(header) == 0 {

@@ -45,13 +45,11 @@ type uploaded struct {
 
 var errUploads = errors.New("too many uploads are under way, or there is no room for this one")
 
-// path returns the file of an upload of a caller.
 func (u *Uploads) path(caller, id string) string {
 	sum := sha256.Sum256([]byte(caller + "\n" + id))
 	return filepath.Join(u.Dir, hex.EncodeToString(sum[:16]))
 }
 
-// have returns how many bytes of an upload are there.
 func (u *Uploads) have(path string) (int64, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -168,7 +166,6 @@ func (s *Server) tellUpload(w http.ResponseWriter, r *http.Request, n int64, err
 	_ = json.NewEncoder(w).Encode(uploaded{n}) // who asked may have gone
 }
 
-// uploadPath returns the file of an upload of the caller.
 func (s *Server) uploadPath(r *http.Request, id string) (string, *problem) {
 	if _, err := hex.DecodeString(id); len(id) != uploadID || err != nil {
 		return "", badRequest("an upload has a name of %d hexadecimal digits", uploadID)

@@ -187,7 +187,6 @@ func (w *watcher) line(text []byte, op string) error {
 	return w.send(fmt.Appendf(nil, "id: %s\nevent: %s\ndata: %s\n\n", op, eventOf, text))
 }
 
-// event sends an event that is no operation.
 func (w *watcher) event(name, id string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -254,8 +253,7 @@ func (w *watcher) send(data []byte) error {
 	return err
 }
 
-// keepAlive begins the answer soon, and says something now and then to a watcher of events, until
-// quiet is closed.
+// keepAlive begins the answer soon, and says something now and then to a watcher of events, until quiet is closed.
 func (w *watcher) keepAlive(quiet <-chan struct{}) {
 	next := time.NewTimer(beginTime)
 	defer next.Stop()

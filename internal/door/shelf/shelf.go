@@ -64,7 +64,6 @@ func Of(dir string, now func() time.Time) (*One, error) {
 	return &One{&tokenTable{d, name, d.Close}, usageOf(d, name), true}, nil
 }
 
-// directory has repositories under it.
 type directory struct {
 	root string
 	now  func() time.Time
@@ -130,7 +129,6 @@ const (
 	readyTime = 3 * time.Second
 )
 
-// database has repositories by name.
 type database struct {
 	in     *core.Database
 	at     string // without a password

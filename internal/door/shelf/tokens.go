@@ -29,8 +29,7 @@ import (
 )
 
 const (
-	// tokenDirName holds a file for each token, named after its id: so one is looked up without
-	// reading the others.
+	// tokenDirName holds a file for each token, named after its id: so one is looked up without reading the others.
 	tokenDirName = "tokens"
 	tokenSuffix  = ".json"
 	maxTokenFile = 4 << 10 // bytes
@@ -39,26 +38,15 @@ const (
 
 // Tokens keep the tokens of a repository.
 type Tokens interface {
-	// Add keeps a token, whose name must be new.
-	Add(ctx context.Context, t *serve.Token) error
-	// Get returns a token by its id, nil for none.
-	Get(id string) (*serve.Token, error)
-	// List returns all tokens by name.
-	List() ([]serve.Token, error)
-	// Replace puts a token in the place of one with its id and name, and returns false if that one is gone or changed.
-	Replace(ctx context.Context, old, next *serve.Token) (bool, error)
-	Remove(t *serve.Token) error
-	// Close ends the use of them.
-	Close()
+	serve.Grants
+	Close() // ends the use of them
 }
 
-// tokenDir is the directory with the tokens of a repository.
 type tokenDir string
 
 func (d tokenDir) path(id string) string { return filepath.Join(string(d), id+tokenSuffix) }
 
-// Add keeps a token. Its name must be new: the lock keeps another of the name from being made
-// at the same time.
+// Add keeps a token. Its name must be new: the lock keeps another of the name from being made at the same time.
 func (d tokenDir) Add(ctx context.Context, t *serve.Token) (err error) {
 	if err := os.MkdirAll(string(d), 0o700); err != nil {
 		return err
@@ -75,7 +63,7 @@ func (d tokenDir) Add(ctx context.Context, t *serve.Token) (err error) {
 	if err != nil {
 		return err
 	}
-	return filestate.Create(d.path(t.ID), data) // with mode 0600
+	return filestate.Create(d.path(t.ID), append(data, '\n')) // with mode 0600
 }
 
 // Get returns a token by its id, nil for none.
@@ -117,7 +105,6 @@ type sealed struct {
 	Sum string `json:"sum"` // the SHA-256 of the same line with an empty sum, in hex
 }
 
-// encode returns a token as a line.
 func encode(t *serve.Token) ([]byte, error) {
 	kept := sealed{Token: *t}
 	for range 2 { // the sum covers the first line
@@ -126,7 +113,7 @@ func encode(t *serve.Token) ([]byte, error) {
 			return nil, err
 		}
 		if kept.Sum != "" {
-			return b.Bytes(), nil
+			return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 		}
 		kept.Sum = fmt.Sprintf("%x", sha256.Sum256(b.Bytes()))
 	}
@@ -143,7 +130,7 @@ func readToken(data []byte) (*serve.Token, error) {
 		return nil, err
 	}
 	line, err := encode(&kept.Token)
-	if err == nil && !bytes.Equal(bytes.TrimSuffix(line, []byte("\n")), bytes.TrimSuffix(data, []byte("\n"))) {
+	if err == nil && !bytes.Equal(line, bytes.TrimSuffix(data, []byte("\n"))) {
 		err = errors.New("a token that was changed or damaged")
 	}
 	return &kept.Token, err
@@ -203,7 +190,7 @@ func Named(d Tokens, name string) (*serve.Token, error) {
 			return &all[i], nil
 		}
 	}
-	return nil, missing(name)
+	return nil, verb.Hintf(&state.NotFoundError{What: "token", Name: name}, "'mnem serve token list' shows those there are")
 }
 
 func (d tokenDir) Replace(ctx context.Context, old, next *serve.Token) (ok bool, err error) {
@@ -221,7 +208,7 @@ func (d tokenDir) Replace(ctx context.Context, old, next *serve.Token) (ok bool,
 		return false, err
 	}
 	err = filestate.Replace(d.path(next.ID), 0o600, func(w io.Writer) error {
-		_, err := w.Write(data)
+		_, err := w.Write(append(data, '\n'))
 		return err
 	})
 	return err == nil, err
@@ -242,15 +229,9 @@ func (d tokenDir) Remove(t *serve.Token) (err error) {
 
 func (d tokenDir) Close() {}
 
-// missing is returned for a name that no token has.
-func missing(name string) error {
-	return verb.Hintf(&state.NotFoundError{What: "token", Name: name}, "'mnem serve token list' shows those there are")
-}
-
 // askTime bounds how long a server waits for what it asks of a database in addition to a request's own work.
 const askTime = 10 * time.Second
 
-// tokenTable has the tokens of a repository in a database.
 type tokenTable struct {
 	in   *core.Database
 	name string // of the repository
@@ -265,7 +246,7 @@ func (d *tokenTable) Add(ctx context.Context, t *serve.Token) error {
 	}
 	data, err := encode(t)
 	if err == nil {
-		err = d.in.AddToken(ctx, d.name, t.ID, t.Name, bytes.TrimSuffix(data, []byte("\n")))
+		err = d.in.AddToken(ctx, d.name, t.ID, t.Name, data)
 	}
 	if errors.Is(err, fs.ErrExist) { // made by another
 		err = taken(t.Name)
@@ -327,7 +308,7 @@ func (d *tokenTable) Replace(ctx context.Context, old, next *serve.Token) (bool,
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	return d.in.ReplaceToken(ctx, d.name, old.ID, bytes.TrimSuffix(was, []byte("\n")), bytes.TrimSuffix(data, []byte("\n")))
+	return d.in.ReplaceToken(ctx, d.name, old.ID, was, data)
 }
 
 func (d *tokenTable) Remove(t *serve.Token) error {
