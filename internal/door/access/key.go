@@ -177,7 +177,6 @@ func keyNew(ctx context.Context, c *line.Line, q *keyNamed) error {
 	return keep(ctx, c, q.Name, secret)
 }
 
-// keep stores a secret, trusts its key, and prints it.
 func keep(ctx context.Context, c *line.Line, name string, secret commit.Secret) error {
 	ring, err := c.Ring()
 	if err != nil {
@@ -205,8 +204,7 @@ func showKey(c *line.Line, arg string) error {
 	return printKey(c, k)
 }
 
-// findKey returns the key that a text form or a name means, and the user's keys. A name that several keys have is
-// refused.
+// findKey returns the key that a text form or a name means, and the user's keys. It refuses an ambiguous name.
 func findKey(c *line.Line, arg string) (*keyring.Ring, keyring.Known, error) {
 	ring, err := c.Ring()
 	if err != nil {
@@ -260,7 +258,6 @@ func yesNo(is bool) string { return map[bool]string{true: "yes", false: "no"}[is
 
 func keyShow(_ context.Context, c *line.Line, q *keyNamed) error { return showKey(c, q.Name) }
 
-// printKey prints what is known of a key.
 func printKey(c *line.Line, k keyring.Known) error {
 	if c.InJSON {
 		return c.PrintJSON(jsonKey(k))
@@ -397,7 +394,6 @@ func keyRevoke(ctx context.Context, c *line.Line, q *keyRevokeRequest) error {
 	})
 }
 
-// editTrust changes what the trust list says of a key, and prints what it says then.
 func editTrust(
 	ctx context.Context, c *line.Line, arg string,
 	edit func(l *keyring.TrustList, k keyring.Known, now graph.Time) error,

@@ -18,7 +18,6 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/table"
 )
 
-// policyJSON is the policy of a repository.
 type policyJSON struct {
 	Path    string     `json:"path"`
 	Present bool       `json:"present"`
@@ -37,14 +36,12 @@ type ruleJSON struct {
 	Signed     bool      `json:"signed"` // whether commits that others signed may be taken off
 }
 
-// verdictJSON is the policy's verdict on one change.
 type verdictJSON struct {
 	Allowed   bool   `json:"allowed"` // always: what is not is an error
 	Agent     string `json:"agent"`
 	Operation string `json:"operation"`
 }
 
-// policyRequest is the request of 'mnem config policy'.
 type policyRequest struct {
 	Agents     []string `op:"agent" doc:"the {NAME} of an agent; with --write a pattern (repeatable; default with --write: *)"`
 	Operations []string `op:"operation,arg"`
@@ -138,8 +135,7 @@ func ReadPolicy(c *line.Line) (*policyJSON, error) {
 	return out, nil
 }
 
-// writingOperations returns the names of what policies speak of, in order: verbs, and what changes settings,
-// keys and tokens.
+// writingOperations returns what policies speak of: verbs, and what changes settings, keys and tokens.
 func writingOperations() []string {
 	return slices.Sorted(slices.Values(append(table.Governed(), Configuring...)))
 }
@@ -173,7 +169,6 @@ func printPolicy(c *show.Console, out *policyJSON) error {
 	return c.Failed()
 }
 
-// askPolicy prints what the policy says about one change.
 func askPolicy(c *line.Line, agent, operation string, q *policyRequest) error {
 	path, err := c.RepoFile(policy.FileName)
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// tokenJSON is a token as it is listed.
 type tokenJSON struct {
 	ID      string        `json:"id"`
 	Name    string        `json:"name"`

@@ -120,7 +120,6 @@ func Purged(c *show.Console, p *upkeep.Purged) error {
 	return c.Failed()
 }
 
-// purgedFile says what became of a file.
 func purgedFile(f layout.File, dryRun bool) string {
 	switch {
 	case f.Done == layout.Left:

@@ -59,7 +59,6 @@ func repeats(duplicates, unchanged int) string {
 	return text
 }
 
-// count is how many there are of something.
 type count struct {
 	n    int
 	what string
@@ -96,7 +95,6 @@ func Stage(c *show.Console, s *editing.StageEdited) error {
 	return c.Printf("staged in %s: %s%s\n", show.Line(s.Stage), c.Changes(s.Nodes, s.Edges), more)
 }
 
-// maxWarned is how many warnings people are shown.
 const maxWarned = 10
 
 // warnSecrets tells people what looks like credentials in what was written.
@@ -143,7 +141,6 @@ func Pinned(c *show.Console, p *editing.PinChanged) error {
 	return printCommitOf(c, show.Plural(len(p.Changed), "node"), p.NoChange, p.DryRun, p.Branch, p.Commit)
 }
 
-// printParts prints each node with what became of it.
 func printParts(c *show.Console, labels map[string]reading.NodeName, parts ...changedPart) {
 	for _, part := range parts {
 		for _, id := range part.ids {
@@ -167,7 +164,6 @@ func printCommitOf(c *show.Console, what string, noChange, dryRun bool, branch s
 	return c.Printf("%s %s\n", c.At(branch, commit), what)
 }
 
-// printUndecided prints pairs of memories whose later one may replace the earlier one.
 func printUndecided(c *show.Console, pairs []remembering.UndecidedPair) error {
 	for _, p := range pairs {
 		c.Put("\n%s  %s\n  may replace %s  %s\n  it does: %s\n  it does not: %s\n", p.Later.ID.String()[:8],

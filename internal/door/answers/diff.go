@@ -35,7 +35,6 @@ func Diff(c *show.Console, q *branching.DiffRequest, answer any) error {
 	return nil
 }
 
-// printDiffered prints the items that differ, and what of the profiles does.
 func printDiffered(c *show.Console, d *branching.Differed, byWord bool) error {
 	err := d.Nodes(func(n state.NodeDiff) error {
 		printItemDiff(c, n.Kind, nodeTitle(&n), n.Fields, byWord)
@@ -54,7 +53,6 @@ func printDiffered(c *show.Console, d *branching.Differed, byWord bool) error {
 	return printProfilesDiff(c, d.Profiles)
 }
 
-// nodeTitle and edgeTitle name what differs.
 func nodeTitle(n *state.NodeDiff) string {
 	return "node " + nodeLabel(verb.Text(n.Key), n.ID) + " " + show.Word(n.Type)
 }
@@ -162,7 +160,6 @@ func wordsOf(v *ipld.Value) []string {
 	return wordPattern().FindAllString(text, -1)
 }
 
-// writeChanged writes words by a longest common subsequence.
 func writeChanged(c *show.Console, out *strings.Builder, a, b []string) {
 	if len(a) > MaxCompared || len(b) > MaxCompared {
 		writeWords(c, out, a, b)
@@ -271,7 +268,6 @@ func PrintConflicts(c *show.Console, list []core.Conflict) {
 	}
 }
 
-// printPending prints a merge in progress and what was kept.
 func printPending(c *show.Console, p *branching.Pending) error {
 	switch {
 	case p.Aborted != "":

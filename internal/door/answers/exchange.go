@@ -90,16 +90,7 @@ func Import(c *show.Console, q *transfer.ImportRequest, res *transfer.Imported) 
 	if len(res.Refs) == 0 {
 		return c.Printf("nothing to import: all of %s is here already\n", show.Line(q.File))
 	}
-	var rows [][]show.Cell
-	for _, ref := range res.Refs {
-		from := "(new)"
-		if ref.From.Defined() {
-			from = show.ShortCID(ref.From)
-		}
-		rows = append(rows, show.Row(show.Line(string(ref.Ref)), show.Cyan, from, show.Dim, "->", show.Dim,
-			show.ShortCID(ref.To), show.Yellow))
-	}
-	c.PutTable(rows)
+	printRefMoves(c, res.Refs)
 	did := "imported"
 	if res.DryRun {
 		did = "would import"
@@ -194,7 +185,6 @@ func RemarkLearned(c *show.Console, name string, l trade.Learned) {
 	}
 }
 
-// printRefMoves prints where refs moved.
 func printRefMoves(c *show.Console, list []core.RefChange) {
 	var rows [][]show.Cell
 	for _, ref := range list {
@@ -235,7 +225,6 @@ func remarkUntold(c *show.Console, name string, untold bool) {
 	}
 }
 
-// remarkSkewed names the branches whose clock was ahead.
 func remarkSkewed(c *show.Console, list []trade.Skew) {
 	for _, s := range list {
 		c.Remark("note: the newest commit of %s is of %s, %s ahead of the clock here: one of both is wrong, and "+
@@ -252,7 +241,6 @@ func remarkWentBack(c *show.Console, list []graph.RefName) {
 	}
 }
 
-// putSessions prints where sessions went.
 func putSessions(c *show.Console, s *trade.Synced) {
 	for _, part := range []struct {
 		what string

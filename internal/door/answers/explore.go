@@ -67,7 +67,6 @@ func suggested(c *show.Console, tags []recall.SuggestedTag) error {
 	return c.Table(rows)
 }
 
-// memberWidth is how much of a member's text a list of communities shows.
 const memberWidth = 30
 
 func communities(c *show.Console, x *reading.Explored) error {
@@ -96,7 +95,6 @@ func communities(c *show.Console, x *reading.Explored) error {
 	return c.ListOf(rows, x.More)
 }
 
-// printCommunity lists the members of the community of a node.
 func printCommunity(c *show.Console, of *reading.Community) error {
 	var rows [][]show.Cell
 	for _, m := range of.Members {
@@ -139,7 +137,6 @@ func rebuilt(c *show.Console, d *outlining.Rebuilt) error {
 	return c.Failed()
 }
 
-// digestTexts tells what a model was asked, and came to.
 func digestTexts(c *show.Console, w *outlining.DigestTexts) {
 	done := show.Plural(w.Written, "text") + " written"
 	if w.DryRun {
@@ -156,7 +153,6 @@ func digestTexts(c *show.Console, w *outlining.DigestTexts) {
 	}
 }
 
-// written tells what became of the text of a digest.
 func written(c *show.Console, m *outlining.MapAnswer) error {
 	w := m.Written
 	warnSecrets(c, w.Warnings)

@@ -54,7 +54,6 @@ func Op(c *show.Console, o *branching.Op) error {
 	return c.Failed()
 }
 
-// opText is an operation in one line.
 func opText(c *show.Console, seq uint64, at graph.Time, by string, command []string) string {
 	words := make([]string, len(command))
 	for i, w := range command {
@@ -75,14 +74,12 @@ func OneOp(c *show.Console, o *branching.Op) error {
 	return Op(c, o)
 }
 
-// printMoves prints refs that differ, one a line.
 func printMoves(c *show.Console, moves []core.RefMove) {
 	for _, m := range moves {
 		c.Put("  %s  %s -> %s\n", show.Line(string(m.Name)), refText(c, m.From.Ref), refText(c, m.To.Ref))
 	}
 }
 
-// refText is the value of a ref: a CID, or the name of a branch.
 func refText(c *show.Console, r core.Ref) string {
 	if r.Symbolic != "" {
 		return show.Line(strings.TrimPrefix(string(r.Symbolic), graph.Heads))
@@ -147,7 +144,6 @@ func pushed(c *show.Console, u *branching.Undone) error {
 	return c.Failed()
 }
 
-// shortSpan shortens the CIDs of a commit or a range of commits.
 func shortSpan(commits string) string {
 	ends := strings.Split(commits, "..")
 	for i, end := range ends {
@@ -256,7 +252,6 @@ func signatureColumn(c *show.Console, v *branching.Signature) string {
 	return c.Paint(signatureStyle(v.Signature), fmt.Sprintf("%-9s", v.Signature)) + " "
 }
 
-// commitText is a commit's own lines.
 func commitText(c *show.Console, e *branching.Commit) string {
 	var b strings.Builder
 	b.WriteString(c.Paint(show.Yellow, "commit "+e.Commit.String()) + "\n")
@@ -303,7 +298,6 @@ func commitText(c *show.Console, e *branching.Commit) string {
 	return b.String()
 }
 
-// statText is the counts of a commit by type.
 func statText(c *show.Console, stat *branching.Stat) string {
 	var b strings.Builder
 	for _, part := range []struct {

@@ -53,7 +53,6 @@ func unsaid(c *show.Console, files []ingesting.IngestedFile) (out []ingesting.In
 	return out
 }
 
-// printRecords prints what was read of another program's files.
 func printRecords(c *show.Console, n *ingest.Taken) {
 	parts := []string{}
 	add := func(count int, text string) {
@@ -131,7 +130,6 @@ func Captured(c *show.Console, q *ingesting.CaptureRequest, a *ingesting.Capture
 	return c.Printf("%s\n", said)
 }
 
-// printRetired prints how many turns were retired.
 func printRetired(c *show.Console, a *ingesting.Captured) error {
 	switch {
 	case a.DryRun:
@@ -166,7 +164,6 @@ func Embedded(c *show.Console, out *ingesting.Embedded) error {
 	return c.Failed()
 }
 
-// embedStatus prints how much of a branch has embeddings, and what is done about the rest.
 func embedStatus(c *show.Console, out *ingesting.Embedded) error {
 	st := out.Status
 	text := fmt.Sprintf("%s %d of %s have vectors by %s", c.At(out.Branch, out.Commit), st.Vectors,
@@ -262,7 +259,6 @@ func printSourceCheck(c *show.Console, s *ingesting.SourceCheck) error {
 		c.Paint(show.Bold, nodeLabel(s.Key, s.Node)), show.Line(text))
 }
 
-// accepted prints the sources as they are now, with the text.
 func accepted(c *show.Console, r *ingesting.SourcesAccepted) error {
 	for i := range r.Sources {
 		s := &r.Sources[i]

@@ -53,8 +53,7 @@ func Shown(c *show.Console, q *branching.ShowRequest, answer any) error {
 	return c.PrintJSON(answer)
 }
 
-// shownNode prints a node with its edges. No rendered line is empty: what follows the first empty one is not of the
-// node.
+// shownNode prints a node, an empty line and its edges: no rendered line is empty.
 func shownNode(c *show.Console, a *branching.ShownNode) error {
 	c.Put("%s", nodeText(a.WholeNode))
 	if e := a.Importance; e != nil {
@@ -71,7 +70,6 @@ func shownNode(c *show.Console, a *branching.ShownNode) error {
 
 const secondsPerDay = 86400
 
-// importanceText is an effective importance for people.
 func importanceText(e *memory.Effective) string {
 	return fmt.Sprintf("%s = importance %d (%s) × use %s × age %s × links %s", asking.Share(e.Value), e.Importance,
 		asking.Share(e.Base), asking.Share(e.Use), asking.Share(e.Decay), asking.Share(e.Links))
@@ -115,7 +113,6 @@ func List(c *show.Console, q *reading.ListRequest, answer any) (err error) {
 	return err
 }
 
-// sourced prints the sources of a node, each on a line.
 func sourced(c *show.Console, name string, list []string) error {
 	for _, source := range list {
 		if s, err := sources.Parse(source); err == nil {
@@ -126,7 +123,6 @@ func sourced(c *show.Console, name string, list []string) error {
 	return c.Failed()
 }
 
-// stateText is a mark's state in brackets, "" for none.
 func stateText(m *graph.Mark) string {
 	if m == nil {
 		return ""
@@ -169,7 +165,6 @@ func nodeLabel(key verb.Text, id graph.ID) string {
 	return id.String()
 }
 
-// block prints a stored block.
 func block(c *show.Console, b *branching.Block) error {
 	if b.Raw != nil {
 		_, err := c.Out.Write(b.Raw)

@@ -25,7 +25,6 @@ func Remembered(c *show.Console, res any) error {
 	return nil
 }
 
-// actionsText says how many memories became what.
 func actionsText(times map[remember.Action]int) string {
 	var parts []string
 	for _, a := range []remember.Action{
@@ -153,7 +152,6 @@ func memoriesText(n int) string {
 	return fmt.Sprintf("%d memories", n)
 }
 
-// printProposal prints a proposal with what speaks for it.
 func printProposal(c *show.Console, p *review.Proposal) {
 	why := p.Why
 	if p.Kind == review.ProposeTag {

@@ -85,7 +85,6 @@ func answerSummary(a *asking.Answer) string {
 	return strings.Join(parts, ", ")
 }
 
-// droppedSummary says how many nodes were dropped, and why.
 func droppedSummary(a *asking.Answer) string {
 	why := counts(count{a.DroppedBy.Budget, "over budget"})
 	if n := a.DroppedBy.Duplicate; n > 0 {
@@ -98,8 +97,7 @@ func droppedSummary(a *asking.Answer) string {
 	return text + " (" + strings.Join(why, ", ") + ")"
 }
 
-// printExplanation prints how an answer came about, and before the first empty line how each item was
-// found.
+// printExplanation prints how an answer came about, and before the first empty line how each item was found.
 func printExplanation(c *show.Console, a *asking.Answer) {
 	for _, text := range []string{datesText(a.Explanation), recallText(a)} {
 		if text != "" {
@@ -179,7 +177,6 @@ func DayOf(t string) string {
 	return s
 }
 
-// recallText says how a recall went, "" for none.
 func recallText(a *asking.Answer) string {
 	r := a.Recall
 	if r == nil {
@@ -194,7 +191,6 @@ func signalsText(s retrieve.Signals) string {
 		asking.Share(s.Entity), asking.Share(s.Similarity), asking.Share(s.Graph))
 }
 
-// whyDropped says why one node was dropped. It may repeat one of items.
 func whyDropped(d retrieve.DroppedItem, items []asking.AnswerItem) string {
 	text := "dropped: " + d.Reason
 	if d.Reason != retrieve.ReasonDuplicate {
@@ -208,7 +204,6 @@ func whyDropped(d retrieve.DroppedItem, items []asking.AnswerItem) string {
 	return text + " of " + d.Repeats.String()
 }
 
-// printTrace prints what the lanes found and left out, and how long the stages took.
 func printTrace(c *show.Console, t *asking.Trace) {
 	if len(t.Lanes) == 0 {
 		return
@@ -227,7 +222,6 @@ func printTrace(c *show.Console, t *asking.Trace) {
 	c.Put("%s\n", strings.Join(took, ", "))
 }
 
-// leftOutText says which filters left out how many nodes.
 func leftOutText(l source.LeftOut) string {
 	var parts []string
 	for _, p := range []count{
@@ -240,12 +234,10 @@ func leftOutText(l source.LeftOut) string {
 	return cmp.Or(strings.Join(parts, ", "), "-")
 }
 
-// verdictStyles are the colours of verdicts.
 var verdictStyles = map[retrieve.Verdict]string{
 	retrieve.Known: show.Green, retrieve.Unsure: show.Yellow, retrieve.Unknown: show.Red,
 }
 
-// printVerdict prints whether the memory holds what was asked, and why.
 func printVerdict(c *show.Console, a *asking.Answer) {
 	if a.Verdict == "" {
 		return
@@ -290,7 +282,6 @@ func profileRow(p *asking.Profile) []show.Cell {
 	return show.Row(mark+" "+p.Name, show.Bold, from, show.Dim, strings.TrimPrefix(text, " "), "")
 }
 
-// profileRows returns a profile's flags and their values.
 func profileRows(p *asking.Profile) (rows [][]show.Cell) {
 	for _, typ := range p.Types {
 		rows = append(rows, show.Row("type", "", show.Line(typ), ""))
@@ -357,7 +348,6 @@ func plainText(v ipld.Value) string {
 	return show.Line(string(ipld.AppendJSON(nil, v)))
 }
 
-// printProfilesDiff prints what differs between retrieval profiles, nil for nothing.
 func printProfilesDiff(c *show.Console, d *rank.ProfilesDiff) error {
 	if d == nil {
 		return nil

@@ -38,14 +38,12 @@ func Status(c *show.Console, st *branching.Status) error {
 	}
 	c.Put("staged in %s: %s\n", show.Line(st.Stage), c.Changes(st.Nodes, st.Edges))
 	if st.Base != st.Head {
-		c.Put("the branch has moved since: the stage began at %s and will be merged\n",
-			c.Commit(st.Base))
+		c.Put("the branch has moved since: the stage began at %s and will be merged\n", c.Commit(st.Base))
 	}
 	printShort(c, st.Short, st.Nodes, st.Edges)
 	return c.Failed()
 }
 
-// printSynced prints when remotes were last synced automatically.
 func printSynced(c *show.Console, st *branching.Status) {
 	for _, s := range st.Synced {
 		worked := "not yet synced"
@@ -59,15 +57,13 @@ func printSynced(c *show.Console, st *branching.Status) {
 	}
 }
 
-// printUnmerged prints what waits for someone to decide about it.
 func printUnmerged(c *show.Console, st *branching.Status) {
 	if m := st.Merge; m != nil {
 		next := "'mnem merge --list' shows them"
 		if m.Open == 0 {
 			next = "end it with 'mnem merge --continue'"
 		}
-		c.Put("%s in progress: %s, %d open; %s\n", m.Verb,
-			show.Plural(m.Conflicts, "conflict"), m.Open, next)
+		c.Put("%s in progress: %s, %d open; %s\n", m.Verb, show.Plural(m.Conflicts, "conflict"), m.Open, next)
 	}
 	for _, k := range st.Kept {
 		c.Put("kept, as it did not merge: %s; 'mnem merge' it to resolve what conflicts\n",
@@ -75,8 +71,7 @@ func printUnmerged(c *show.Console, st *branching.Status) {
 	}
 }
 
-// printShort prints the first items that differ, one a line: nodes by type and name, edges by
-// their ends.
+// printShort prints the first items that differ: nodes by type and name, edges by their ends.
 func printShort(c *show.Console, list []reading.ShortChange, nodes, edges state.Counts) {
 	var rows [][]show.Cell
 	for _, one := range list {
@@ -148,7 +143,6 @@ func againstText(list []branching.BranchThere) string {
 	return all.String()
 }
 
-// firstLine returns the first line of a message.
 func firstLine(message string) string {
 	first, _, _ := strings.Cut(message, "\n")
 	return first
@@ -231,8 +225,7 @@ func GitSync(c *show.Console, s *gitfollow.Synced) error {
 
 func GitPrune(c *show.Console, p *gitfollow.Pruned) error {
 	for _, b := range p.Removed {
-		c.Put("removed %s, which was at %s\n", c.Paint(show.Cyan, show.Line(b.Removed)),
-			c.Commit(b.Commit))
+		c.Put("removed %s, which was at %s\n", c.Paint(show.Cyan, show.Line(b.Removed)), c.Commit(b.Commit))
 	}
 	for _, k := range p.Kept {
 		c.Put("kept: %s; merge it with 'mnem git sync %s', or give --force\n", show.Line(k.Why),

@@ -8,7 +8,6 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
-// mostShown bounds an answer that Fields prints.
 const mostShown = 32 << 20
 
 // Fields prints any answer by the names that its JSON form has: what it says itself as names and values, then each list
@@ -105,7 +104,6 @@ func tableOf(items []operation.Value) [][]Cell {
 	return rows
 }
 
-// fieldCell is a value in one line, of a table shortened.
 func fieldCell(v operation.Value, short bool) Cell {
 	switch v.Kind {
 	case '"':

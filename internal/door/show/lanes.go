@@ -27,7 +27,7 @@ func (l *lanes) Draw(c ipld.CID, parents []ipld.CID) drawn {
 		at = l.free(-1)
 		l.next[at] = c
 	}
-	d := drawn{first: l.row(func(i int) (byte, bool) { return '*', i == at })}
+	d := drawn{first: l.row(at)}
 	l.next[at] = ipld.CID{}
 	for i, p := range parents {
 		to := slices.Index(l.next, p)
@@ -49,7 +49,7 @@ func (l *lanes) Draw(c ipld.CID, parents []ipld.CID) drawn {
 	for len(l.next) > 0 && !l.next[len(l.next)-1].Defined() {
 		l.next = l.next[:len(l.next)-1]
 	}
-	d.rest = l.row(nil)
+	d.rest = l.row(-1)
 	return d
 }
 
@@ -64,21 +64,18 @@ func (l *lanes) free(after int) int {
 	return len(l.next) - 1
 }
 
-// row is a line in which lanes go on; sign may say that a lane has another sign.
-func (l *lanes) row(sign func(i int) (byte, bool)) string {
+// row is a line in which lanes go on; the commit is in the lane at, -1 for no lane.
+func (l *lanes) row(at int) string {
 	var b strings.Builder
-	for i := range l.next {
-		mark := byte(' ')
-		if l.next[i].Defined() {
-			mark = '|'
+	for i, next := range l.next {
+		switch {
+		case i == at:
+			b.WriteString("* ")
+		case next.Defined():
+			b.WriteString("| ")
+		default:
+			b.WriteString("  ")
 		}
-		if sign != nil {
-			if s, ok := sign(i); ok {
-				mark = s
-			}
-		}
-		b.WriteByte(mark)
-		b.WriteByte(' ')
 	}
 	return b.String()
 }
@@ -90,17 +87,15 @@ func (l *lanes) move(from, to int) (rows []string) {
 		sign, step, gap = '/', -1, -1
 	}
 	for i := from; i != to; i += step {
-		row := []byte(l.row(nil))
+		row := []byte(l.row(-1))
 		row[2*i+gap] = sign
 		rows = append(rows, string(row))
 	}
 	return rows
 }
 
-// laneStyles are the colours of lanes, in turn.
 var laneStyles = []string{Red, Green, Yellow, "34", "35", Cyan}
 
-// paintLanes colours lines by their columns.
 func (c *Console) paintLanes(row string) string {
 	if !c.colour() {
 		return row
