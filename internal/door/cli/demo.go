@@ -92,7 +92,6 @@ func writeDemoFiles(dir string) error {
 	return nil
 }
 
-// demoJSON is a step of the demo.
 type demoJSON struct {
 	Say     string   `json:"say"`
 	Command []string `json:"command"`
@@ -100,7 +99,6 @@ type demoJSON struct {
 	Stderr  string   `json:"stderr"`
 }
 
-// runDemo runs the steps, each a command line of its own.
 func runDemo(ctx context.Context, c *line.Line, dir string) error {
 	start, err := graph.ParseTime(demoStart)
 	if err != nil {

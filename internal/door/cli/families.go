@@ -15,7 +15,6 @@ type family struct {
 	hidden                           bool   // as a verb may be
 }
 
-// families are the commands that only hold others.
 var families = []family{
 	{
 		use:   "config",

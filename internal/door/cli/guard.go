@@ -16,14 +16,12 @@ import (
 	"github.com/mnem-project/mnem/internal/verb"
 )
 
-// guardRuleJSON is a rule by which credentials are found.
 type guardRuleJSON struct {
 	Rule    string `json:"rule"`
 	Refuses bool   `json:"refuses"` // what it finds; else it is reported
 	About   string `json:"about"`
 }
 
-// guardFindingJSON reports a possible credential in a file.
 type guardFindingJSON struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`
@@ -63,10 +61,6 @@ func secrets(ctx context.Context, c *line.Line, q *secretsRequest) error {
 	if len(q.Files) == 0 {
 		return guardRules(c)
 	}
-	return guardCheck(ctx, c, q)
-}
-
-func guardCheck(ctx context.Context, c *line.Line, q *secretsRequest) error {
 	refused := 0
 	for _, arg := range q.Files {
 		n, err := guardFile(ctx, c, arg)
@@ -112,14 +106,14 @@ func guardFile(ctx context.Context, c *line.Line, arg string) (refused int, err 
 		if out.Refuses {
 			refused++
 		}
-		if err := show.Answer(&c.Console, out, func(_ *show.Console, f guardFindingJSON) error { return printFinding(c, f) }); err != nil {
+		if err := show.Answer(&c.Console, out, printFinding); err != nil {
 			return 0, err
 		}
 	}
 	return refused, nil
 }
 
-func printFinding(c *line.Line, f guardFindingJSON) error {
+func printFinding(c *show.Console, f guardFindingJSON) error {
 	what := "reported"
 	if f.Refuses {
 		what = c.Paint(show.Red, "refused")

@@ -65,12 +65,8 @@ func isHook(args []string) bool {
 	if first <= 0 {
 		return first == 0
 	}
-	side := &cobra.Command{}
-	(&line.Line{App: &line.App{Getenv: func(string) string { return "" }}}).RootFlags(side)
-	flags := side.PersistentFlags()
-	flags.SetInterspersed(false)
-	if flags.Parse(args) == nil {
-		return flags.Arg(0) == hookName
+	if rest, err := afterFlags(args); err == nil {
+		return len(rest) > 0 && rest[0] == hookName
 	}
 	// A flag that is wrong: the host is told nothing if it may have meant a hook.
 	return !slices.ContainsFunc(commands(slices.Concat(verbs.Verbs(), locals())), func(name string) bool {

@@ -52,7 +52,7 @@ func root(c *line.Line, args ...string) *cobra.Command {
 	}
 	if len(list) > 1 { // no line that names a command wants a page of help
 		for _, t := range topics() {
-			root.AddCommand(topicCommand(t))
+			root.AddCommand(&cobra.Command{Use: t.Name, Short: t.Short, Long: t.Long})
 		}
 	}
 	root.SetHelpCommandGroupID(line.GroupStart)
@@ -73,9 +73,8 @@ func runCommand(ctx context.Context, a *line.App, args []string) int {
 	return a.Run(ctx, args, func(c *line.Line) *cobra.Command { return root(c, args...) })
 }
 
-// Main runs the command line of a process and returns its exit code. A command that does not end
-// soon after the context has is left behind: the process must end. Servers end the requests under way
-// first.
+// Main runs the command line of a process and returns its exit code. A command that does not end soon after the
+// context has is left behind: the process must end. Servers end the requests under way first.
 func Main(ctx context.Context, a *line.App, args []string) int {
 	app := *a
 	app.Serving = new(atomic.Bool)
@@ -86,12 +85,10 @@ func Main(ctx context.Context, a *line.App, args []string) int {
 		return code
 	case <-ctx.Done():
 	}
-	timer := time.NewTimer(line.InterruptGrace)
-	defer timer.Stop()
 	select {
 	case code := <-ended:
 		return code
-	case <-timer.C:
+	case <-time.After(line.InterruptGrace):
 	}
 	if app.Serving.Load() {
 		return <-ended
@@ -100,7 +97,6 @@ func Main(ctx context.Context, a *line.App, args []string) int {
 	return left.Report(ctx, ctx.Err())
 }
 
-// locals are the commands that are no verbs.
 func locals() []*line.Bound {
 	return slices.Concat(
 		[]*line.Bound{demoCommand(), reach.HoldCommand(), secretsCommand(), access.PolicyCommand(), setup.InitCommand(), serving.MCPCommand(), serving.ServeCommand(), serving.ViewCommand()},
@@ -116,22 +112,24 @@ func wanted(all, args []string) []string {
 	if reach.Completing(args) && len(args) > 2 {
 		args = args[1:] // what is completed stands after the command
 	}
-	side := &cobra.Command{}
-	(&line.Line{}).RootFlags(side)
-	flags := side.PersistentFlags()
-	flags.SetInterspersed(false)
-	if flags.Parse(args) == nil {
-		args = flags.Args()
+	if rest, err := afterFlags(args); err == nil {
+		args = rest
 	}
-	if len(args) > 0 {
-		if i := slices.Index(all, args[0]); i >= 0 {
-			return all[i : i+1]
-		}
+	if len(args) > 0 && slices.Contains(all, args[0]) {
+		return args[:1]
 	}
 	return all
 }
 
-// commands are the names of the commands of the root.
+func afterFlags(args []string) ([]string, error) {
+	side := &cobra.Command{}
+	(&line.Line{}).RootFlags(side)
+	flags := side.PersistentFlags()
+	flags.SetInterspersed(false)
+	err := flags.Parse(args)
+	return flags.Args(), err
+}
+
 func commands(declared []*line.Bound) []string {
 	names := []string{"completion", hookName}
 	for _, v := range declared {
@@ -151,8 +149,7 @@ func commandOf(c *line.Line, name string) *cobra.Command {
 		return hookCommand(c)
 	}
 	cmd := declared(c, name)
-	switch name {
-	case "config":
+	if name == "config" {
 		cmd.Long = setup.ConfigHelp()
 	}
 	return cmd
@@ -183,7 +180,6 @@ func declared(c *line.Line, name string) *cobra.Command {
 	return cmd
 }
 
-// all returns every command that is declared.
 func all(c *line.Line) []*line.Bound {
 	if c.Verbs == nil {
 		c.Verbs = append(verbs.Verbs(), locals()...)
@@ -202,7 +198,6 @@ func checkHelp(c *line.Line, root *cobra.Command) {
 	}
 }
 
-// knownHelp refuses what is neither a command nor a topic.
 func knownHelp(cmd *cobra.Command, args []string) error {
 	_, rest, err := cmd.Root().Find(args)
 	if err == nil && len(rest) == 0 {

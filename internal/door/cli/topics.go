@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/settings"
@@ -27,10 +25,6 @@ func topics() []topic {
 		{"parameters", "What --set NAME=VALUE sets for retrieve and recall", parametersTopic()},
 		{"environment", "The variables that commands read", environmentTopic()},
 	}
-}
-
-func topicCommand(t topic) *cobra.Command {
-	return &cobra.Command{Use: t.Name, Short: t.Short, Long: t.Long}
 }
 
 const changesTopic = `

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -67,8 +68,7 @@ type App struct {
 	// to end; nil if there is none.
 	StartPager func(words []string) (io.WriteCloser, func() error, error)
 	PID        int
-	// OutTTY and ErrTTY tell whether results and messages go to a terminal: colour and progress
-	// only appear there.
+	// OutTTY and ErrTTY tell whether results and messages go to a terminal: colour and progress only appear there.
 	OutTTY, ErrTTY bool
 	// Holder is the repository that commands of this process share, nil if each opens its own.
 	// Commands about another repository do not use it.
@@ -89,13 +89,16 @@ func System() *App {
 	if err != nil {
 		dir = "."
 	}
-	return &App{
+	home, _ := os.UserHomeDir()
+	program, _ := os.Executable()
+	a := &App{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now,
-		Rand: rand.Reader, Hidden: hiddenInput(), Key: terminalKeys(),
-		Dir: dir, User: systemUser(), Config: configHome(), Data: dataHome(),
-		Home: userHome(), Executable: executable(), Detach: detach, LookPath: exec.LookPath, Open: openFile, StartPager: startPager, PID: os.Getpid(),
-		OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr),
+		Rand: rand.Reader, Hidden: hiddenInput(), Key: terminalKeys(), Dir: dir, User: systemUser(),
+		Home: home, Executable: program, Detach: detach, LookPath: exec.LookPath, Open: openFile, StartPager: startPager,
+		PID: os.Getpid(), OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr),
 	}
+	a.Config, a.Data = systemDirs(home)
+	return a
 }
 
 // Clock returns the time that it is.
@@ -130,9 +133,7 @@ func (a *App) Run(ctx context.Context, args []string, rootOf func(*Line) *cobra.
 	if err != nil && !c.Started {
 		err = Usagef("%w", err) // refused before any command ran
 	}
-	if flushErr := c.Out.Flush(); err == nil {
-		err = flushErr
-	}
+	err = FirstError(err, c.Out.Flush())
 	if c.pager != nil {
 		c.pager.end()
 	}
@@ -157,15 +158,10 @@ func IsClosedPipe(err error) bool {
 
 // WantsJSON reports whether --json is among arguments that could not be parsed.
 func WantsJSON(args []string) bool {
-	for _, a := range args {
-		if a == "--" {
-			return false
-		}
-		if a == "--json" || a == "--json=true" {
-			return true
-		}
+	if i := slices.Index(args, "--"); i >= 0 {
+		args = args[:i]
 	}
-	return false
+	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
 }
 
 // OutBuffers pools such buffers for calls from other surfaces, which come in quick succession.
@@ -197,7 +193,6 @@ type Line struct {
 	Whole     map[string]*wholeInput   // inputs that were read before the repository is held, by their names
 	Kept      map[string]*peers.Holder // repositories that transfers keep open, by their directories; nil until one is asked
 	Global    GlobalFlags
-	Signing   signFlags
 	profiling profilingFlags
 	Doing     Doing
 	Long      bool      // whether the verb under way takes so long that other processes must be let in
@@ -218,20 +213,12 @@ type Line struct {
 	Failures map[string]int // of models by kind, nil if they are not counted
 }
 
-// GlobalFlags are the flags that several commands have.
+// GlobalFlags are the flags of every command, and those of commands that write.
 type GlobalFlags struct {
-	Repo   string
-	User   bool // the user's own repository: --global
-	Wait   time.Duration
-	Author string
-	Agent  string
-	Task   string
-	Time   string
-	At     string
-	Expect string // of commands with headFlag
-	// AllowSecret and strict are of commands with secretFlag and strictFlag.
-	AllowSecret []string
-	Strict      bool
+	Repo string
+	User bool // the user's own repository: --global
+	Wait time.Duration
+	verb.Writing
 }
 
 // Caller returns who asks: as the context says, and if it does not, the environment.
@@ -260,10 +247,8 @@ func (c *Line) Env(names ...string) string {
 
 // Command finishes a command: errors and usage are reported by Run, and what follows the name of
 // the command in its Use is written by hand.
-func (c *Line) Command(
-	cmd *cobra.Command, run func(cmd *cobra.Command, args []string) error,
-) *cobra.Command {
-	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+func (c *Line) Command(cmd *cobra.Command, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c.Started = true
 		c.Doing = Doing{
 			Ctx: cmd.Context(), Name: operationName(cmd), Words: CommandWords(cmd),
@@ -274,12 +259,7 @@ func (c *Line) Command(
 		if err != nil {
 			return err
 		}
-		defer func() {
-			if stopErr := stop(); err == nil {
-				err = stopErr
-			}
-		}()
-		return run(cmd, args)
+		return FirstError(run(cmd, args), stop())
 	}
 	if f := cmd.Flags().Lookup("expect"); f != nil {
 		f.Usage += "; also --if-match"
@@ -306,6 +286,10 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	if name := givenAlone(cmd); name != "" {
 		return Hint(err, "a value of --%[1]s follows \"=\": --%[1]s=%[2]s", name, args[0])
 	}
+	return seeHelp(cmd, err)
+}
+
+func seeHelp(cmd *cobra.Command, err error) error {
 	return Hint(err, "see '%s --help'", cmd.CommandPath())
 }
 
@@ -319,38 +303,20 @@ func givenAlone(cmd *cobra.Command) (name string) {
 	return name
 }
 
-// RenamedCommand names the replacement of a removed command, which the first words of a line are. It returns nil for
-// any other.
-func RenamedCommand(cmd *cobra.Command, args []string) error {
-	words := append(strings.Fields(cmd.CommandPath())[1:], args...)
-	for n := min(mostWords, len(words)); n > 0; n-- {
-		if err := renamed(cmd, words[:n]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // mostWords is how many words the name of a command has at most.
 const mostWords = 3
 
-// renamedBelow refuses a first argument that was the name of a command below this one.
-func renamedBelow(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
+// RenamedCommand names the replacement of a removed command, which the first words of a line are, nil for any other.
+func RenamedCommand(cmd *cobra.Command, args []string) error {
+	words := append(strings.Fields(cmd.CommandPath())[1:], args...)
+	for n := min(mostWords, len(words)); n > 0; n-- {
+		name := strings.Join(words[:n], " ")
+		if now := operation.Renamed(name); now != "" {
+			command, _, _ := strings.Cut(now, " -")
+			return Hint(Usagef("'%s' is now '%s'", name, now), "see '%s %s --help'", cmd.Root().Name(), command)
+		}
 	}
-	return renamed(cmd, append(strings.Fields(cmd.CommandPath())[1:], args[0]))
-}
-
-// renamed names the replacement of a removed command of these words, nil for any other.
-func renamed(cmd *cobra.Command, words []string) error {
-	name := strings.Join(words, " ")
-	now := operation.Renamed(name)
-	if now == "" {
-		return nil
-	}
-	command, _, _ := strings.Cut(now, " -")
-	return Hint(Usagef("'%s' is now '%s'", name, now), "see '%s %s --help'", cmd.Root().Name(), command)
+	return nil
 }
 
 // knownCommand refuses what is not the name of a command, with the names that come close.
@@ -366,7 +332,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		return Hint(err, "did you mean %s?", strings.Join(near, " or "))
 	}
-	return Hint(err, "see '%s --help'", cmd.CommandPath())
+	return seeHelp(cmd, err)
 }
 
 // Bound is a verb with what prints its answers for people.
@@ -435,22 +401,6 @@ func OneLine(s string) string { return plain.Line(s) }
 
 // Plural is "1 node", "2 nodes".
 func Plural(n int, what string) string { return plain.Plural(n, what) }
-
-// OrNull is nil, JSON's null, for the empty string.
-func OrNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-// CheckRange returns a usage error unless low <= n <= high.
-func CheckRange(flag string, n, low, high int) error {
-	if n < low || n > high {
-		return Usagef("--%s: %d is outside %d to %d", flag, n, low, high)
-	}
-	return nil
-}
 
 // FirstOf returns the first text that is not empty.
 func FirstOf(values ...string) string { return cmp.Or(values...) }

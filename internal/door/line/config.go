@@ -19,8 +19,7 @@ func (c *Line) Setting(key string) (string, error) {
 	return conf.Of(key), nil
 }
 
-// Configs returns the configurations as they were when they were asked for first: one command
-// asks for many keys.
+// Configs returns the configurations as they were when they were asked for first: one command asks for many keys.
 func (c *Line) Configs() (*settings.Layers, error) {
 	if c.Conf != nil {
 		return c.Conf, nil
@@ -29,34 +28,20 @@ func (c *Line) Configs() (*settings.Layers, error) {
 		return nil, err
 	}
 	var conf settings.Layers
-	path, err := c.repoConfig()
+	dir, err := c.Dir()
 	if err == nil {
-		conf.Repo, err = settings.Read(path)
+		conf.Repo, err = settings.Read(filepath.Join(dir, core.DirName, settings.File))
 	} else if errors.Is(err, store.ErrNotFound) || c.ServerURL() != "" {
 		err = nil // outside a repository the user's applies
 	}
 	if err != nil {
 		return nil, err
 	}
-	if conf.User, err = ReadUserConfig(c.UserConfig()); err != nil {
+	if conf.User, err = settings.Read(c.UserConfig()); err != nil {
 		return nil, err
 	}
 	c.Conf = &conf
 	return c.Conf, nil
-}
-
-// ReadUserConfig reads the user's configuration at a path, which may be "".
-func ReadUserConfig(path string) ([]settings.Setting, error) {
-	if path == "" {
-		return nil, nil
-	}
-	return settings.Read(path)
-}
-
-// repoConfig returns the path of the repository's configuration.
-func (c *Line) repoConfig() (string, error) {
-	dir, err := c.Dir()
-	return filepath.Join(dir, core.DirName, settings.File), err
 }
 
 // UserConfig returns the path of the user's configuration, "" if the system has no place for
@@ -72,8 +57,16 @@ func (c *Line) UserConfig() string {
 	return filepath.Join(home, "mnem", settings.File)
 }
 
-// LookUp returns the value of a key that applies unless a flag overrides it, or the user's own.
-func (c *Line) LookUp(key settings.Key, userOnly bool) (settings.InEffect, error) {
+// LookUp returns the value of the key of a name that applies unless a flag overrides it, or the user's own.
+func (c *Line) LookUp(name string, userOnly bool) (settings.InEffect, error) {
+	key, err := settings.KeyOf(name)
+	if err != nil {
+		return settings.InEffect{}, err
+	}
+	return c.lookUp(key, userOnly)
+}
+
+func (c *Line) lookUp(key settings.Key, userOnly bool) (settings.InEffect, error) {
 	variable := c.Env(key.Env)
 	if variable != "" && !userOnly {
 		return new(settings.Layers).LookUp(key, variable, false), nil // whatever files have

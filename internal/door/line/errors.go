@@ -41,9 +41,8 @@ func (e NoRepoError) Unwrap() error { return e.Err }
 
 // lockHint says what to do about a repository that may not be written, or not even its lock file.
 func lockHint(err error) error {
-	var at *fs.PathError
-	if !errors.As(err, &at) ||
-		!errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
+	at, ok := errors.AsType[*fs.PathError](err)
+	if !ok || !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
 		return err
 	}
 	if filepath.Base(at.Path) != lockFile {
@@ -56,8 +55,7 @@ func lockHint(err error) error {
 // lockFile is the name of the lock file in a repository's db directory.
 const lockFile = "LOCK"
 
-// OutcomeOf maps an error to its row of the error table: by package verb, and of what only this surface
-// meets here.
+// OutcomeOf maps an error to its row of the error table: by package verb, and of what only this surface meets here.
 func OutcomeOf(ctx context.Context, err error) operation.Outcome {
 	row := verb.OutcomeOf(ctx, err)
 	is := func(targets ...error) bool {
@@ -87,7 +85,6 @@ func HintOf(err error, remote bool) string {
 	return next
 }
 
-// errorJSON is the JSON form of an error.
 type errorJSON struct {
 	Error struct {
 		Code    string `json:"code"`

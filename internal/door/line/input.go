@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/regular"
@@ -50,33 +49,28 @@ func (c *Line) Open(ctx context.Context, arg string) (io.ReadCloser, string, err
 
 // openError names the path of a file that did not open as it was given.
 func openError(arg string, err error) error {
-	var at *os.PathError
-	var other *regular.Error
-	switch {
-	case errors.As(err, &at):
+	if at, ok := errors.AsType[*os.PathError](err); ok {
 		return fmt.Errorf("open %s: %w", arg, at.Err)
-	case errors.As(err, &other):
-		err = &regular.Error{Path: arg, Mode: other.Mode}
-		if other.Mode&fs.ModeNamedPipe != 0 {
-			return Hint(err, "give what is in a pipe as standard input: name - and redirect it")
-		}
+	}
+	other, ok := errors.AsType[*regular.Error](err)
+	if !ok {
+		return err
+	}
+	err = &regular.Error{Path: arg, Mode: other.Mode}
+	if other.Mode&fs.ModeNamedPipe != 0 {
+		return Hint(err, "give what is in a pipe as standard input: name - and redirect it")
 	}
 	return err
 }
 
-// Changes returns the change lines of files, one after the other, as one stream. Each is opened
-// when it is its turn.
+// Changes returns the change lines of files, one after the other, as one stream. Each is opened when it is its turn.
 func (c *Line) Changes(ctx context.Context, args []string) (state.Changes, error) {
 	if err := OnceStdin(args); err != nil {
 		return nil, err
 	}
-	from := make([]source, len(args))
-	for i, arg := range args {
-		from[i] = source{open: func() (io.ReadCloser, string, error) { return c.Open(ctx, arg) }}
-	}
 	return func(yield func(graph.Change, error) bool) {
-		for _, s := range from {
-			if !s.changes(yield) {
+		for _, arg := range args {
+			if !c.changesOf(ctx, arg, yield) {
 				return
 			}
 		}
@@ -96,24 +90,14 @@ func (c *Line) Lines(ctx context.Context, names []string) (state.Changes, error)
 
 // OnceStdin returns an error if more than one file is standard input.
 func OnceStdin(args []string) error {
-	seen := false
-	for _, arg := range args {
-		if arg == StdinName && seen {
-			return Usagef("standard input is named twice")
-		}
-		seen = seen || arg == StdinName
+	if i := slices.Index(args, StdinName); i >= 0 && slices.Contains(args[i+1:], StdinName) {
+		return Usagef("standard input is named twice")
 	}
 	return nil
 }
 
-// source is a file of change lines.
-type source struct {
-	open func() (in io.ReadCloser, name string, err error)
-}
-
-// changes yields the changes of the file and reports whether to go on.
-func (s source) changes(yield func(graph.Change, error) bool) (more bool) {
-	f, name, err := s.open()
+func (c *Line) changesOf(ctx context.Context, arg string, yield func(graph.Change, error) bool) (more bool) {
+	f, name, err := c.Open(ctx, arg)
 	if err != nil {
 		yield(graph.Change{}, err)
 		return false
@@ -208,17 +192,15 @@ func (c *Line) Seekable(ctx context.Context, file string) (in *verb.File, err er
 // maxHeld is how many bytes of an input that was read ahead are kept in memory.
 const maxHeld = 1 << 20
 
-// wholeInput is an input that was read to its end.
 type wholeInput struct {
 	io.ReaderAt
 	Size  int64
 	close func() error
 }
 
-// ReadAhead reads to their end the inputs of a request that another program or a person may still be
-// writing, so that nothing waits for them while the repository is held, and each run of a verb can read
-// them. What is longer than 1 MiB is in a file of the repository's directory until done is called.
-// Regular files are read when it is their turn.
+// ReadAhead reads to their end the inputs of a request that another program or a person may still be writing, so that
+// nothing waits for them while the repository is held, and each run of a verb can read them. What is longer than 1 MiB
+// is in a file of the repository's directory until done is called. Regular files are read when it is their turn.
 func (c *Line) ReadAhead(ctx context.Context, req any) (done func(), err error) {
 	done = func() {
 		for _, in := range c.Whole {
@@ -287,15 +269,11 @@ func (c *Line) readWhole(ctx context.Context, name string) (*wholeInput, error) 
 	return &wholeInput{f, f.Size, f.Close}, nil
 }
 
-// isDescriptor reports whether a path names a descriptor of this process, as the shell's <(COMMAND)
-// does: it is open, so that its other end is known.
+// isDescriptor reports whether a path names a descriptor of this process, as the shell's <(COMMAND) does.
 func isDescriptor(path string) bool {
-	number, ok := strings.CutPrefix(path, "/dev/fd/")
-	if !ok {
-		number, ok = strings.CutPrefix(path, "/proc/self/fd/")
-	}
+	dir, number := filepath.Split(path)
 	_, err := strconv.ParseUint(number, 10, 31)
-	return path == "/dev/stdin" || ok && err == nil
+	return path == "/dev/stdin" || (dir == "/dev/fd/" || dir == "/proc/self/fd/") && err == nil
 }
 
 // openDescriptor opens such a path. An interrupt ends a read that waits.
@@ -316,8 +294,7 @@ func (c *Line) Steady() bool {
 	return f != nil
 }
 
-// steadyFile returns an input that is a regular file, and its size: reading it does not wait. It returns nil for
-// another.
+// steadyFile returns an input that is a regular file, which is read without waiting, and its size; nil for another.
 func steadyFile(in io.Reader) (*os.File, int64) {
 	f, ok := in.(*os.File)
 	if !ok {
@@ -330,8 +307,7 @@ func steadyFile(in io.Reader) (*os.File, int64) {
 	return f, info.Size()
 }
 
-// spoolFile copies what is read into a file of the repository's directory, which is gone when it is
-// closed.
+// spoolFile copies what is read into a file of the repository's directory, which its Close removes.
 func (c *Line) spoolFile(from io.Reader) (*peers.TempFile, error) {
 	dir, err := c.Dir()
 	if err != nil {

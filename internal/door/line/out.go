@@ -85,7 +85,6 @@ func (o *outlet) Write(p []byte) (int, error) {
 	}
 }
 
-// used reports whether anything was written.
 func (o *outlet) used() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -116,7 +115,6 @@ func (o *outlet) hold(ctx context.Context, spool func() (*peers.TempFile, error)
 	go o.pass(ctx)
 }
 
-// pass writes what is kept.
 func (o *outlet) pass(ctx context.Context) {
 	defer close(o.ended)
 	o.mu.Lock()
@@ -172,7 +170,6 @@ func (o *outlet) settle() {
 	}
 }
 
-// aside is the error stream of an outlet's command.
 type aside struct {
 	outlet *outlet
 	to     io.Writer
@@ -183,7 +180,6 @@ func (a aside) Write(p []byte) (int, error) {
 	return a.to.Write(p)
 }
 
-// release writes the buffered bytes and ends buffering.
 func (o *outlet) release() error {
 	o.mu.Lock()
 	o.over = true
@@ -305,8 +301,7 @@ type pager struct {
 
 // page sends the results of the command that begins through a pager, if it should have one.
 func (c *Line) page() {
-	if !c.App.OutTTY || c.App.StartPager == nil ||
-		!slices.Contains(paged, strings.Join(c.Doing.Words, " ")) {
+	if !c.App.OutTTY || c.App.StartPager == nil || !slices.Contains(paged, strings.Join(c.Doing.Words, " ")) {
 		return
 	}
 	words := strings.Fields(FirstOf(c.App.Getenv("MNEM_PAGER"), c.App.Getenv("PAGER"), "less"))
@@ -342,9 +337,6 @@ func (p *pager) start() io.Writer {
 			return nil
 		}
 		p.in, p.wait = in, wait
-	}
-	if p.in == nil {
-		return nil
 	}
 	return p.in
 }
@@ -388,7 +380,6 @@ func (a *asides) Write(b []byte) (int, error) {
 	return a.errors.Write(b)
 }
 
-// startPager starts a program that shows what is written to it on this process's terminal.
 func startPager(words []string) (io.WriteCloser, func() error, error) {
 	path, err := exec.LookPath(words[0])
 	if err != nil {
@@ -410,15 +401,13 @@ func startPager(words []string) (io.WriteCloser, func() error, error) {
 }
 
 const (
-	// ProgressAfter is how long work takes before it is worth a line, progressEvery how often the
-	// line changes.
+	// ProgressAfter is how long work takes before it is worth a line, progressEvery how often the line changes.
 	ProgressAfter = 500 * time.Millisecond
 	ProgressEvery = 100 * time.Millisecond
 	progressWidth = 30 // characters of a full bar
 )
 
-// progress is a line on the error stream that tells how far long work is. It shows on a terminal
-// only, and is gone when the work is done.
+// progress is a line on the error stream of a terminal that shows how far long work is.
 type progress struct {
 	c     *Line
 	next  time.Time
@@ -432,11 +421,9 @@ func (c *Line) Progress() *progress {
 
 // Set shows how much is done, of a total, 0 if that is not known.
 func (p *progress) Set(what string, done, total int) {
-	now := p.c.App.Now()
-	if now.Before(p.next) || !p.Visible() {
+	if !p.due() {
 		return
 	}
-	p.next = now.Add(ProgressEvery)
 	text := fmt.Sprintf("%s %d", what, done)
 	if total > 0 {
 		full := min(progressWidth, done*progressWidth/total)
@@ -480,7 +467,6 @@ func (p *progress) Done() {
 	}
 }
 
-// count shows the number of changes read.
 func (p *progress) count(changes state.Changes) state.Changes {
 	return func(yield func(graph.Change, error) bool) {
 		n := 0
@@ -497,8 +483,17 @@ func (p *progress) count(changes state.Changes) state.Changes {
 
 // Bytes shows how many bytes have come or gone.
 func (p *progress) Bytes(what string, n int64) {
-	if now := p.c.App.Now(); !now.Before(p.next) && p.Visible() {
-		p.next = now.Add(ProgressEvery)
+	if p.due() {
 		p.show(what + " " + plain.Bytes(n))
 	}
+}
+
+// due reports whether the line is seen and is to change now.
+func (p *progress) due() bool {
+	now := p.c.App.Now()
+	if now.Before(p.next) || !p.Visible() {
+		return false
+	}
+	p.next = now.Add(ProgressEvery)
+	return true
 }

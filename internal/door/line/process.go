@@ -34,7 +34,6 @@ const (
 	lastingRoom = 16 << 20
 )
 
-// heap is how the heap of this process is tuned.
 var heap struct{ tuned, lasting atomic.Bool }
 
 // TuneHeap makes the process of one command collect garbage less often while its heap is small.
@@ -112,12 +111,11 @@ type profile struct {
 // called whatever the command came to.
 func (p *profilingFlags) start(c *Line) (stop func() error, err error) {
 	var open []profile
-	stop = func() error {
-		var errs []error
+	stop = func() (err error) {
 		for _, o := range open {
-			errs = append(errs, o.finish())
+			err = errors.Join(err, o.finish())
 		}
-		return errors.Join(errs...)
+		return err
 	}
 	for _, o := range []struct {
 		flag, path string
@@ -128,7 +126,10 @@ func (p *profilingFlags) start(c *Line) (stop func() error, err error) {
 			func(*os.File) error { pprof.StopCPUProfile(); return nil }},
 		{"trace", p.trace, func(f *os.File) error { return trace.Start(f) },
 			func(*os.File) error { trace.Stop(); return nil }},
-		{"memprofile", p.memory, func(*os.File) error { return nil }, writeAllocations},
+		{"memprofile", p.memory, func(*os.File) error { return nil }, func(f *os.File) error {
+			runtime.GC() // what is in use is known from the last collection
+			return pprof.Lookup("allocs").WriteTo(f, 0)
+		}},
 	} {
 		if o.path == "" {
 			continue
@@ -148,12 +149,8 @@ func (p *profilingFlags) start(c *Line) (stop func() error, err error) {
 	return stop, nil
 }
 
-// finish ends the file and gives it its name.
 func (o *profile) finish() error {
-	err := o.stop(o.file)
-	if closeErr := o.file.Close(); err == nil {
-		err = closeErr
-	}
+	err := errors.Join(o.stop(o.file), o.file.Close())
 	if err == nil {
 		err = os.Rename(o.file.Name(), o.path)
 	}
@@ -161,10 +158,4 @@ func (o *profile) finish() error {
 		err = errors.Join(err, os.Remove(o.file.Name()))
 	}
 	return err
-}
-
-// writeAllocations writes all that was allocated, and what of it is still in use.
-func writeAllocations(f *os.File) error {
-	runtime.GC() // what is in use is known from the last collection
-	return pprof.Lookup("allocs").WriteTo(f, 0)
 }

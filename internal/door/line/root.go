@@ -48,7 +48,10 @@ const (
 func (c *Line) RootFlags(root *cobra.Command) {
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
-	c.setUsage(root)
+	root.SetUsageFunc(func(cmd *cobra.Command) error {
+		_, err := fmt.Fprint(cmd.OutOrStderr(), c.usage(cmd))
+		return err
+	})
 	g, f := &c.Global, root.PersistentFlags()
 	f.StringVarP(&g.Repo, "repo", "R", "", "repository `PATH`: the directory that holds .mnem, the URL of "+
 		"'mnem serve', or postgres://… (MNEM_REPO; default: found from here upward)")
@@ -96,7 +99,10 @@ func (c *Line) StampOf() (state.Stamp, error) {
 	if err != nil {
 		return by, err
 	}
-	by.Task = FirstOf(g.Task, c.By.Task, c.followedTask())
+	by.Task = FirstOf(g.Task, c.By.Task)
+	if f := c.By.Following; by.Task == "" && f != nil && len(f.Branch) <= graph.MaxActor {
+		by.Task = f.Branch
+	}
 	if by.Author == "" {
 		if by.Author, err = c.Setting("author"); err != nil {
 			return by, err
@@ -109,15 +115,17 @@ func (c *Line) StampOf() (state.Stamp, error) {
 	if by.Time, err = c.Now(); err != nil {
 		return by, err
 	}
-	if by.Head, err = verb.ParseExpect(c.Global.Expect); err != nil {
+	if by.Head, err = verb.ParseExpect(c.Global.ExpectHead); err != nil {
 		return by, err
 	}
 	if by.Secrets, err = c.secretOptions(); err != nil {
 		return by, err
 	}
-	if m, err := c.Meaning(); err != nil {
+	m, err := c.Meaning()
+	if err != nil {
 		return by, err
-	} else if m != nil {
+	}
+	if m != nil {
 		by.Meaning = m
 	}
 	return by, c.guard(&by, c.Doing.Name)
@@ -238,9 +246,7 @@ func (c *Line) guard(by *state.Stamp, name string) error {
 const allowSecret = "allow-secret"
 
 // CompleteRules completes the names of the rules by which credentials are found.
-func CompleteRules(_ *cobra.Command, _ []string, prefix string) (
-	ids []string, _ cobra.ShellCompDirective,
-) {
+func CompleteRules(_ *cobra.Command, _ []string, prefix string) (ids []string, _ cobra.ShellCompDirective) {
 	for _, r := range guard.Rules() {
 		if strings.HasPrefix(r.ID, prefix) {
 			ids = append(ids, r.ID)
@@ -313,12 +319,4 @@ func (c *Line) OfMain(dir string) bool {
 	}
 	rel, err := filepath.Rel(dir, c.App.Dir)
 	return err == nil && !filepath.IsLocal(rel)
-}
-
-// followedTask returns the default task of the caller: the branch that HEAD follows, "" for none.
-func (c *Line) followedTask() string {
-	if f := c.By.Following; f != nil && len(f.Branch) <= graph.MaxActor {
-		return f.Branch
-	}
-	return ""
 }

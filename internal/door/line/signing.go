@@ -13,14 +13,6 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 )
 
-// signFlags are the flags of commands that make commits. This process signs, as it has the user's
-// keys, even if another one has the repository open.
-type signFlags struct {
-	Sign, NoSign bool
-	Key          string
-	Require      bool
-}
-
 // ErrRevoked is a refusal to sign with a key that counts for nothing.
 var ErrRevoked = errors.New("the key is revoked")
 
@@ -39,8 +31,8 @@ func (c *Line) OwnKey() (commit.Key, bool) {
 	if c.By.Remote {
 		return commit.Key{}, false
 	}
-	want := c.Signing.Sign || c.Signing.Key != ""
-	if on, err := c.Signs(); !want && (err != nil || !on || c.Signing.NoSign) {
+	want := c.Global.Sign || c.Global.Key != ""
+	if on, err := c.Signs(); !want && (err != nil || !on || c.Global.NoSign) {
 		return commit.Key{}, false
 	}
 	ring, err := c.Ring()
@@ -57,8 +49,8 @@ func (c *Line) OwnKey() (commit.Key, bool) {
 
 // SigningKey returns the name of the key to sign with.
 func (c *Line) SigningKey(ring *keyring.Ring) (string, error) {
-	if c.Signing.Key != "" {
-		return c.Signing.Key, nil
+	if c.Global.Key != "" {
+		return c.Global.Key, nil
 	}
 	name, err := c.Configured("key")
 	if name != "" || err != nil {
@@ -84,7 +76,7 @@ func (c *Line) Configured(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	got, err := c.LookUp(key, false)
+	got, err := c.lookUp(key, false)
 	if got.Value == nil || err != nil {
 		return "", err
 	}
@@ -94,8 +86,7 @@ func (c *Line) Configured(name string) (string, error) {
 	return *got.Value, nil
 }
 
-// Ring returns the directory of the user's keys: MNEM_KEYS, or the default next to the user's
-// configuration.
+// Ring returns the directory of the user's keys: MNEM_KEYS, or the default next to the user's configuration.
 func (c *Line) Ring() (*keyring.Ring, error) {
 	if dir := c.Env("MNEM_KEYS"); dir != "" {
 		return keyring.New(c.Absolute(dir)), nil

@@ -18,8 +18,7 @@ import (
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// hiddenInput returns what asks the terminal of standard input for a line without showing it, nil if
-// standard input is none.
+// hiddenInput returns what asks a terminal for a line without showing it, nil if standard input is none.
 func hiddenInput() func(prompt string) ([]byte, error) {
 	if !isTerminal(os.Stdin) {
 		return nil
@@ -45,51 +44,17 @@ func systemUser() string {
 	return u.Username
 }
 
-// configHome returns the directory of the user's configurations, "" if the system names none.
-func configHome() string {
-	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
-		dir, _ := os.UserConfigDir()
-		return dir
+// systemDirs returns the directories of the user's configurations and data, "" if the system names none.
+func systemDirs(home string) (config, data string) {
+	switch config, _ := os.UserConfigDir(); {
+	case runtime.GOOS == "windows":
+		return config, os.Getenv("LocalAppData")
+	case runtime.GOOS == "darwin":
+		return config, config // Application Support is for both
+	case home == "":
+		return "", ""
 	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(home, ".config")
-}
-
-// userHome returns the user's own directory, "" if the system names none.
-func userHome() string {
-	dir, err := os.UserHomeDir()
-	if err != nil {
-		return ""
-	}
-	return dir
-}
-
-// executable returns the path of this program, "" if the system does not tell.
-func executable() string {
-	path, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	return path
-}
-
-// dataHome returns the directory of the user's data, "" if the system names none.
-func dataHome() string {
-	switch runtime.GOOS {
-	case "windows":
-		return os.Getenv("LocalAppData")
-	case "darwin":
-		dir, _ := os.UserConfigDir() // Application Support is for both
-		return dir
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(home, ".local", "share")
+	return filepath.Join(home, ".config"), filepath.Join(home, ".local", "share")
 }
 
 // terminalKeys returns what waits for one key of the terminal of standard input, nil if that is none.
@@ -114,7 +79,6 @@ func terminalKeys() func() (rune, error) {
 	}
 }
 
-// openFile opens a file in the browser of the user, and does not wait for that to end.
 func openFile(ctx context.Context, path string) error {
 	var name string
 	var args []string

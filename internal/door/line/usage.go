@@ -16,25 +16,21 @@ import (
 
 // flagError says in our words what is wrong with a flag, of what the parser returned.
 func flagError(cmd *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	var alone *pflag.ValueRequiredError
-	var value *pflag.InvalidValueError
-	var syntax *pflag.InvalidSyntaxError
-	see := func(err error) error { return Hint(err, "see '%s --help'", cmd.CommandPath()) }
-	switch {
-	case errors.As(err, &unknown):
-		return unknownFlag(cmd, unknown)
-	case errors.As(err, &alone):
-		return see(Usagef("%s needs a value", flagName(alone.GetSpecifiedName(), alone.GetSpecifiedShortnames())))
-	case errors.As(err, &value):
-		return see(Usagef("--%s: %s", value.GetFlag().Name, badValue(value)))
-	case errors.As(err, &syntax):
-		return see(Usagef("%q is not a flag", syntax.GetSpecifiedFlag()))
+	switch e := err.(type) { //nolint:errorlint // the parser wraps none of them
+	case *pflag.NotExistError:
+		return unknownFlag(cmd, e)
+	case *pflag.ValueRequiredError:
+		err = Usagef("%s needs a value", flagName(e.GetSpecifiedName(), e.GetSpecifiedShortnames()))
+	case *pflag.InvalidValueError:
+		err = Usagef("--%s: %s", e.GetFlag().Name, badValue(e))
+	case *pflag.InvalidSyntaxError:
+		err = Usagef("%q is not a flag", e.GetSpecifiedFlag())
+	default:
+		err = Usagef("%w", err)
 	}
-	return see(Usagef("%w", err))
+	return seeHelp(cmd, err)
 }
 
-// flagName returns a flag as it was given.
 func flagName(name, short string) string {
 	if short != "" {
 		return "-" + name
@@ -81,9 +77,9 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 		gone = cmd.Flags().Lookup(to) != nil // else it was no flag of this command
 	}
 	if gone && now == "" {
-		return Hint(Usagef("--%s was removed and nothing replaces it", name), "see '%s --help'", cmd.CommandPath())
+		return seeHelp(cmd, Usagef("--%s was removed and nothing replaces it", name))
 	} else if gone {
-		return Hint(Usagef("--%s is now %s", name, now), "see '%s --help'", cmd.CommandPath())
+		return seeHelp(cmd, Usagef("--%s is now %s", name, now))
 	}
 	err := Usagef("unknown flag %s", flagName(name, short))
 	if len(short) > 1 {
@@ -93,7 +89,7 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 	if near := nearFlags(cmd, name); len(near) > 0 && len(name) > 1 {
 		return Hint(err, "did you mean %s?", strings.Join(near, " or "))
 	}
-	return Hint(err, "see '%s --help'", cmd.CommandPath())
+	return seeHelp(cmd, err)
 }
 
 // moved begins the annotations of a command that say how flags it had are given now.
@@ -107,7 +103,6 @@ func MovedFlag(cmd *cobra.Command, name, now string) {
 	cmd.Annotations[moved+name] = now
 }
 
-// nearFlags returns the flags of a command whose names come close to one, the nearest first.
 func nearFlags(cmd *cobra.Command, name string) (near []string) {
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { // by name, inherited ones too
@@ -193,7 +188,7 @@ func Positionals(usage string) cobra.PositionalArgs {
 		see := func(err error) error {
 			return Hint(err, "usage: %s %s; see '%[1]s --help'", cmd.CommandPath(), usage)
 		}
-		if err := renamedBelow(cmd, args); err != nil {
+		if err := RenamedCommand(cmd, args[:min(len(args), 1)]); err != nil {
 			return err
 		}
 		switch {
@@ -208,24 +203,24 @@ func Positionals(usage string) cobra.PositionalArgs {
 	}
 }
 
+// Exclusive returns groups of flags that exclude each other.
+func (v *Bound) Exclusive() [][]string {
+	groups := slices.Clone(v.Spec.Exclude)
+	for _, f := range v.Spec.Fields() {
+		for _, other := range f.Not {
+			groups = append(groups, []string{other, f.Name})
+		}
+	}
+	return groups
+}
+
 // CheckFlags refuses flags that do not go together, and those that need another one.
 func (v *Bound) CheckFlags(cmd *cobra.Command) error {
 	given := func(name string) bool { return cmd.Flags().Changed(name) }
-	exclusive := slices.Clone(v.Spec.Exclude)
-	for _, f := range v.Spec.Fields() {
-		for _, other := range f.Not {
-			exclusive = append(exclusive, []string{other, f.Name})
-		}
-	}
-	for _, group := range exclusive {
-		var set []string
-		for _, name := range group {
-			if given(name) {
-				set = append(set, "--"+name)
-			}
-		}
+	for _, group := range v.Exclusive() {
+		set := slices.DeleteFunc(slices.Clone(group), func(name string) bool { return !given(name) })
 		if len(set) > 1 {
-			return Usagef("%s and %s exclude each other", set[0], set[1])
+			return Usagef("--%s and --%s exclude each other", set[0], set[1])
 		}
 	}
 	for _, group := range v.Spec.Together {
@@ -246,18 +241,9 @@ var Basics = []string{
 	"undo", "switch", "merge", "sync", "view", "doctor",
 }
 
-// setUsage gives a root the text of usage. It is written here and not as a template: with
-// text/template in a program the linker keeps every exported method of every type, which is a third
-// of it.
-func (c *Line) setUsage(root *cobra.Command) {
-	root.SetUsageFunc(func(cmd *cobra.Command) error {
-		_, err := fmt.Fprint(cmd.OutOrStderr(), c.usage(cmd))
-		return err
-	})
-}
-
-// usage returns one line of usage, examples, commands in their groups, flags, and topics under the
-// command that shows them.
+// usage returns one line of usage, examples, commands in their groups, flags, and topics under the command that shows
+// them. It is no template: with text/template in a program the linker keeps every exported method of every type, which is
+// a third of it.
 func (c *Line) usage(cmd *cobra.Command) string {
 	var b strings.Builder
 	line := cmd.UseLine()
@@ -285,14 +271,19 @@ func (c *Line) usage(cmd *cobra.Command) string {
 		writeCommands(&b, "Commands:", cmd, listed)
 	}
 	if c.HelpAll && !cmd.HasParent() {
-		fmt.Fprintf(&b, "\nRun by programs:\n  %s\n", strings.Join(hiddenNames(cmd), ", "))
+		var hidden []string
+		for _, sub := range cmd.Commands() {
+			if sub.Hidden {
+				hidden = append(hidden, sub.Name())
+			}
+		}
+		fmt.Fprintf(&b, "\nRun by programs:\n  %s\n", strings.Join(hidden, ", "))
 	}
 	if cmd.HasAvailableLocalFlags() {
 		fmt.Fprintf(&b, "\nFlags:\n%s", cmd.LocalFlags().FlagUsagesWrapped(HelpWidth))
 	}
 	if cmd.HasAvailableInheritedFlags() {
-		fmt.Fprintf(&b, "\nFlags of every command:\n%s",
-			cmd.InheritedFlags().FlagUsagesWrapped(HelpWidth))
+		fmt.Fprintf(&b, "\nFlags of every command:\n%s", cmd.InheritedFlags().FlagUsagesWrapped(HelpWidth))
 	}
 	if cmd.HasHelpSubCommands() {
 		writeCommands(&b, "Topics, shown by '"+cmd.CommandPath()+" help TOPIC':", cmd,
@@ -309,20 +300,8 @@ func (c *Line) usage(cmd *cobra.Command) string {
 	return b.String()
 }
 
-// hiddenNames returns the commands under another that programs run rather than people.
-func hiddenNames(of *cobra.Command) (names []string) {
-	for _, sub := range of.Commands() {
-		if sub.Hidden {
-			names = append(names, sub.Name())
-		}
-	}
-	return names
-}
-
 // writeCommands lists those commands under another that listed wants, if there are any.
-func writeCommands(
-	b *strings.Builder, title string, of *cobra.Command, listed func(*cobra.Command) bool,
-) {
+func writeCommands(b *strings.Builder, title string, of *cobra.Command, listed func(*cobra.Command) bool) {
 	for _, sub := range of.Commands() {
 		if !listed(sub) {
 			continue

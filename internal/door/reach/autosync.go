@@ -120,12 +120,10 @@ func syncRegularly(ctx context.Context, app *line.App, config, dir string) {
 				pause = min(pause, every)
 			}
 		}
-		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return
-		case <-timer.C:
+		case <-time.After(pause):
 		}
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/reading"
 )
 
-// knownShell refuses all but the name of one shell.
 func knownShell(cmd *cobra.Command, args []string) error {
 	if err := line.Positionals("bash|zsh|fish|powershell")(cmd, args); err != nil {
 		return err
@@ -52,16 +51,13 @@ func CompletionCommand(c *line.Line) *cobra.Command {
 	})
 }
 
-// completer returns what completes a value of a kind: of those that this program knows, else of what the repository
-// has of it.
+// completer returns what completes a value of a kind, by this program or by what the repository has.
 func completer(c *line.Line, kind string) cobra.CompletionFunc {
 	switch kind {
 	case "client":
 		return fixed(integrate.Names())
 	case "key":
-		return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-			return keyNames(c, cmd, args, begun)
-		}
+		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) { return keyNames(c) }
 	case "rule":
 		return line.CompleteRules
 	case "setting":
@@ -74,7 +70,6 @@ func completer(c *line.Line, kind string) cobra.CompletionFunc {
 	}
 }
 
-// completeValue completes a value of the key before it.
 func completeValue(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	key, err := settings.KeyOf(args[0])
 	if err != nil {

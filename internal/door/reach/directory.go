@@ -138,8 +138,7 @@ func (d *directory) run(
 	if err = AskAside(ctx, side, v, req, emit); err == nil {
 		err = side.Out.Flush()
 	}
-	var told *operation.Error
-	if errors.As(err, &told) && verb.OutcomeOf(ctx, err) == operation.Conflict {
+	if _, told := errors.AsType[*operation.Error](err); told && verb.OutcomeOf(ctx, err) == operation.Conflict {
 		err = transfer.Conflict(err) // as those of this process say it
 	}
 	return err

@@ -61,8 +61,7 @@ func openRepo(ctx context.Context, c *line.Line, write bool) (*core.Repo, func()
 	return nil, nil, errOwnersEnd
 }
 
-// reach opens the repository in dir or begins a use of the shared one, or else connects to the process that has it
-// open.
+// reach opens the repository in dir, uses the shared one, or connects to the process that has it open.
 func reach(ctx context.Context, c *line.Line, dir string, opt core.Options) (
 	_ *core.Repo, done func() error, client *owner.Client, err error,
 ) {
@@ -112,12 +111,11 @@ func forward(ctx context.Context, c *line.Line, client *owner.Client) error {
 	return &answeredError{err}
 }
 
-// lost says what to do if an owner ended first: try again, or return an error. If it did
-// not there is no error.
+// lost says what to do if an owner ended first: try again, or return an error. Otherwise it returns neither.
 func lost(ctx context.Context, c *line.Line, err error) (again bool, _ error) {
-	var lost *owner.LostError
+	lost, ok := errors.AsType[*owner.LostError](err)
 	switch {
-	case !errors.As(err, &lost):
+	case !ok:
 		return false, nil
 	case ctx.Err() != nil:
 		return false, ctx.Err()
@@ -135,14 +133,21 @@ func lost(ctx context.Context, c *line.Line, err error) (again bool, _ error) {
 		store.ErrBusy), "give the command again: it changed nothing")
 }
 
-// forwardVerb has another process run the verb that is asked for, and prints its answers as they come.
 func forwardVerb(ctx context.Context, c *line.Line, client *owner.Client) error {
 	call, err := callOf(c)
 	if err != nil {
 		return err
 	}
 	by := &peers.Caller{
-		Input: input(ctx, c), Tell: shower(c),
+		Tell: shower(c),
+		Input: func(number int) (io.Reader, error) {
+			names := inputs(c)
+			if number >= len(names) {
+				return nil, fmt.Errorf("%w: input %d of %d", owner.ErrProtocol, number, len(names))
+			}
+			in, _, err := c.Open(ctx, names[number])
+			return in, err
+		},
 		Read: func(r io.Reader) error {
 			if !c.Asked.Typed {
 				_, err := io.Copy(struct{ io.Writer }{c.Out}, r) // an error of reading is none of writing
@@ -170,8 +175,7 @@ func writeVerb(
 	err := VerbHost{c}.Create(ctx, name, func(w io.Writer) error {
 		by.Output = w
 		err := peers.Ask(ctx, client, call, by)
-		var lost *owner.LostError
-		if errors.As(err, &lost) && name == line.StdinName {
+		if lost, ok := errors.AsType[*owner.LostError](err); ok && name == line.StdinName {
 			lost.Clean = false // a part of it may be written
 		}
 		return err
@@ -216,14 +220,12 @@ func callOf(c *line.Line) (*peers.Call, error) {
 	}
 	call.Dir = c.App.Dir
 	sendKeys(c, call)
-	takesIn := func(f verb.Field) bool { return f.Name == "require-signed" }
-	if slices.ContainsFunc(a.Spec.Fields(), takesIn) {
+	if slices.ContainsFunc(a.Spec.Fields(), func(f verb.Field) bool { return f.Name == "require-signed" }) {
 		call.RequireSigned, err = c.Configured("require-signed")
 	}
 	return call, err
 }
 
-// sendKeys adds to a call which keys the caller trusts, and which one an agent signs with.
 func sendKeys(c *line.Line, call *peers.Call) {
 	list, err := c.Trusted()
 	if err == nil {
@@ -238,18 +240,6 @@ func sendKeys(c *line.Line, call *peers.Call) {
 	}
 	if key, ok := c.OwnKey(); ok {
 		call.Key = key.String()
-	}
-}
-
-// input opens the files that another process reads for the verb.
-func input(ctx context.Context, c *line.Line) func(number int) (io.Reader, error) {
-	return func(number int) (io.Reader, error) {
-		names := inputs(c)
-		if number >= len(names) {
-			return nil, fmt.Errorf("%w: input %d of %d", owner.ErrProtocol, number, len(names))
-		}
-		in, _, err := c.Open(ctx, names[number])
-		return in, err
 	}
 }
 

@@ -49,18 +49,11 @@ func GlobalTypes(c *line.Line) ([]string, error) {
 // OfUser returns a setting about using a project's memory and the user's own together. A project's configuration can
 // only say no, because someone else may have written it.
 func OfUser(c *line.Line, name, no string) (string, error) {
-	key, err := settings.KeyOf(name)
-	if err != nil {
-		return "", err
-	}
-	got, err := c.LookUp(key, false)
+	got, err := c.LookUp(name, false)
 	if err == nil && got.From == settings.FromRepository && *got.Value != no {
-		got, err = c.LookUp(key, true)
+		got, err = c.LookUp(name, true)
 	}
-	if err != nil || got.Value == nil {
-		return "", err
-	}
-	return *got.Value, nil
+	return got.Text(), err
 }
 
 // GlobalDir returns the directory of the user's own repository if questions go to it as well without saying so, "" if
@@ -94,8 +87,7 @@ func AskBoth(c *line.Line, req any, given []string) []string {
 	return []string{WithGlobal}
 }
 
-// keeper returns the directory of the user's own repository if it must store a request's memory, "" if the project's
-// must.
+// keeper returns the directory of the user's own repository if a request's memory belongs there, else "".
 func keeper(c *line.Line, req any) (string, error) {
 	q, ok := req.(interface{ Movable() string })
 	if !ok || q.Movable() == "" {

@@ -51,7 +51,11 @@ func printHold(c *line.Line, h *peers.Holder, socket string, own bool) error {
 	path := filepath.Join(h.Dir(), core.DirName)
 	switch {
 	case c.InJSON:
-		return c.PrintJSON(holdJSON{path, own, line.OrNull(socket)})
+		out := holdJSON{Path: path, Owner: own}
+		if socket != "" {
+			out.Socket = &socket
+		}
+		return c.PrintJSON(out)
 	case own:
 		return c.Printf("%s is open here; stop with Ctrl-C\n", line.OneLine(path))
 	}
@@ -75,11 +79,11 @@ func NewHolderOf(c *line.Line, many int) (*peers.Holder, error) {
 	if c.App.Meaning != nil {
 		opt.Meaning = c.App.Meaning
 	}
-	endless := c.App.Serving != nil && c.App.Serving.Load() || c.Asked != nil && c.Asked.Rest != nil
-	if c.App.Serving != nil && c.App.Serving.Load() && c.App.Detach != nil && many == 1 {
+	serves := c.App.Serving != nil && c.App.Serving.Load()
+	if serves && c.App.Detach != nil && many == 1 {
 		go syncRegularly(c.Doing.Ctx, c.App, c.UserConfig(), dir)
 	}
-	if err == nil && endless {
+	if err == nil && (serves || c.Asked != nil && c.Asked.Rest != nil) {
 		opt.Embeds, err = embedsLeft(c)
 	} else {
 		opt.Finish = func(r *core.Repo) { embedLeft(c.Doing.Ctx, c, r) }

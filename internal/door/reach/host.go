@@ -29,8 +29,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// Program is another program of this module, whose commands take flags, answer and fail as those of
-// mnem do.
+// Program is another program of this module, whose commands take flags, answer and fail as those of mnem do.
 type Program struct {
 	Name, Short, Long, Example string
 	Commands                   func(*Host) []*cobra.Command
@@ -46,7 +45,6 @@ func (p Program) Tree() *cobra.Command {
 	return programRoot((&line.Line{App: &line.App{Getenv: func(string) string { return "" }}}), p)
 }
 
-// programRoot returns the command that holds those of another program.
 func programRoot(c *line.Line, p Program) *cobra.Command {
 	c.Program = p.Name
 	root := &cobra.Command{Use: p.Name, Short: p.Short, Long: p.Long, Example: p.Example}
@@ -56,25 +54,20 @@ func programRoot(c *line.Line, p Program) *cobra.Command {
 	return root
 }
 
-// Host lets the commands of another program share with those of mnem: one is given to each
-// command line.
+// Host lets the commands of another program share with those of mnem: one is given to each command line.
 type Host struct {
 	*show.Console
 	c *line.Line
 }
 
 // Command finishes a command: Run reports errors and usage.
-func (h *Host) Command(
-	cmd *cobra.Command, run func(cmd *cobra.Command, args []string) error,
-) *cobra.Command {
+func (h *Host) Command(cmd *cobra.Command, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
 	return h.c.Command(cmd, run)
 }
 
 // Table prints rows in columns, and what was printed before.
 func (h *Host) Table(rows [][]show.Cell) error {
-	if err := h.c.Table(rows); err != nil {
-		return err
-	}
+	h.c.PutTable(rows)
 	return h.c.Out.Flush()
 }
 
@@ -133,7 +126,6 @@ func (h *Host) RetrievalFlags(cmd *cobra.Command, limit, budget int, but ...stri
 	return r
 }
 
-// changeDefault gives a flag that commands share another default.
 func changeDefault(f *pflag.FlagSet, name string, n int) {
 	flag := f.Lookup(name)
 	flag.DefValue = strconv.Itoa(n)
@@ -179,15 +171,20 @@ func (r *Retrieval) Request(profiles bool) (retrieve.Request, error) {
 	return base, verb.ProfileHint(err)
 }
 
-// profilesHere returns the profiles of the repository that the command runs in, none outside of
-// one.
+// profilesHere returns the profiles of the repository around the command, nil outside of one.
 func (r *Retrieval) profilesHere() (p *retrieve.Profiles, err error) {
 	if _, err := r.c.Dir(); errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
-	r.c.Global.At = string(graph.Head)
 	err = withRepo(r.c.Doing.Ctx, r.c, false, func(ctx context.Context, in *core.Repo) error {
-		p, err = profiles(ctx, r.c, in)
+		_, head, err := in.Branch(ctx)
+		if err != nil {
+			return err
+		}
+		s, err := in.At(ctx, head)
+		if err == nil {
+			p, err = rank.Profiles(ctx, s)
+		}
 		return err
 	})
 	return p, err
@@ -218,23 +215,11 @@ func (r *Retrieval) Settings(base retrieve.Request) map[string]string {
 	return set
 }
 
-// flag returns one of the settings, nil for none.
 func (r *Retrieval) flag(name string) *pflag.Flag {
-	for _, f := range r.flags {
-		if f.Name == name {
-			return f
-		}
+	if i := slices.IndexFunc(r.flags, func(f *pflag.Flag) bool { return f.Name == name }); i >= 0 {
+		return r.flags[i]
 	}
 	return nil
-}
-
-// profiles returns those of the revision of --at.
-func profiles(ctx context.Context, c *line.Line, r *core.Repo) (*retrieve.Profiles, error) {
-	s, err := snapshot(ctx, c, r)
-	if err != nil {
-		return nil, err
-	}
-	return rank.Profiles(ctx, s)
 }
 
 // Models complete requests as flags say: embeddings, rewrites and rerankers.
@@ -332,6 +317,8 @@ func (m *Models) settings(set map[string]string) {
 	}
 }
 
+var failures = []string{complete.FailedRewrite, complete.FailedEmbed, complete.FailedRerank}
+
 // Summary says what the models did, as parts of a line.
 func (m *Models) Summary(questions int) []string {
 	var parts []string
@@ -340,7 +327,7 @@ func (m *Models) Summary(questions int) []string {
 			line.OneLine(m.asked.Embedder.Model())))
 	}
 	var failed []string
-	for _, kind := range []string{complete.FailedRewrite, complete.FailedEmbed, complete.FailedRerank} {
+	for _, kind := range failures {
 		if n := m.c.Failures[kind]; n > 0 {
 			failed = append(failed, fmt.Sprintf("%s %d", kind, n))
 		}
@@ -358,7 +345,7 @@ func (m *Models) Failures() map[string]int {
 		return nil
 	}
 	out := make(map[string]int)
-	for _, kind := range []string{complete.FailedRewrite, complete.FailedEmbed, complete.FailedRerank} {
+	for _, kind := range failures {
 		out[kind] = m.c.Failures[kind]
 	}
 	return out

@@ -47,6 +47,16 @@ func ModelVariables() []line.Variable {
 	return list
 }
 
+// modelSpec returns the spec of the model to use: the one given, or the configured one for "" and ModelConfigured. kept
+// is whether it is that.
+func modelSpec(c *line.Line, u *settings.ModelUse, given string) (spec string, kept bool, err error) {
+	if err := MayChooseModel(c, given); err != nil || given != "" && given != ModelConfigured {
+		return given, false, err
+	}
+	spec, err = c.Configured(u.Key)
+	return spec, true, err
+}
+
 // modelOptions returns how to reach the model that a spec names. kept is whether the spec is the configured one.
 func modelOptions(c *line.Line, u *settings.ModelUse, spec string, kept bool, attempts int) (model.ProviderOptions, error) {
 	timeout, err := u.Timeout(c.Configured)
@@ -70,8 +80,7 @@ func (k modelClock) Now() time.Time { return k.app.Now() }
 
 func (k modelClock) Sleep(ctx context.Context, d time.Duration) error { return k.app.Sleep(ctx, d) }
 
-// noModel is the error of a command that needs a model if none is named or configured. flag
-// names one on the command line.
+// noModel is the error of a command without a model. flag names one on the command line.
 func noModel(c *line.Line, reason, flag, key string) error {
 	err := fmt.Errorf("%w: %s", state.ErrInvalid, reason)
 	if c.By.Remote {
@@ -91,7 +100,7 @@ func modelSecret(c *line.Line, u *settings.ModelUse, env, spec string, kept bool
 	if err != nil {
 		return "", err
 	}
-	got, err := c.LookUp(key, false)
+	got, err := c.LookUp(u.Key, false)
 	if err == nil && got.From == settings.FromRepository {
 		return "", line.Hint(fmt.Errorf("%w: %s is not sent to the address in the repository's configuration",
 			state.ErrInvalid, env), "name the model with %s or a flag, or clear %s", key.Env, env)
@@ -99,21 +108,18 @@ func modelSecret(c *line.Line, u *settings.ModelUse, env, spec string, kept bool
 	return model.Secret(secret), err
 }
 
-// Embedder opens what a spec names, or what is configured if it is empty. flag names
-// one on the command line.
+// Embedder opens what a spec names, or what is configured if it is empty. flag names one on the command line.
 func Embedder(c *line.Line, spec, flag string, opt embed.OpenOptions) (embed.Embedder, error) {
-	if err := MayChooseModel(c, spec); err != nil {
+	spec, kept, err := modelSpec(c, settings.Embed, spec)
+	if err != nil {
 		return nil, err
 	}
-	kept := spec == ""
-	if kept {
-		var err error
-		if spec, err = c.Configured(settings.EmbedModel); err != nil {
-			return nil, err
-		}
-	}
 	if spec == embed.BuiltIn || spec == "" && c.App.Meaning != nil {
-		return builtIn(c, opt)
+		if c.App.Meaning == nil {
+			return nil, line.Hint(fmt.Errorf("%w: this program was built without a model of its own", state.ErrInvalid),
+				"name another one: there are %s", model.List(embed.Specs(), "and"))
+		}
+		return embed.OpenExact(c.App.Meaning, opt.Progress), nil
 	}
 	if spec == "" || spec == embed.Off {
 		return nil, noModel(c, "no embedding model: there are hash (built in, needs nothing), static:DIR, "+
@@ -123,25 +129,14 @@ func Embedder(c *line.Line, spec, flag string, opt embed.OpenOptions) (embed.Emb
 	if ok && dir != "" {
 		spec = "static:" + c.Absolute(dir)
 	}
-	var err error
 	if opt.ProviderOptions, err = modelOptions(c, settings.Embed, spec, kept, opt.Attempts); err != nil {
 		return nil, err
 	}
 	e, err := embed.Open(spec, opt)
-	var path *fs.PathError
-	if err != nil && !errors.As(err, &path) {
+	if _, file := errors.AsType[*fs.PathError](err); err != nil && !file {
 		err = fmt.Errorf("%w: %w", state.ErrInvalid, err)
 	}
 	return e, err
-}
-
-// builtIn returns the model that is a part of the program.
-func builtIn(c *line.Line, opt embed.OpenOptions) (embed.Embedder, error) {
-	if c.App.Meaning == nil {
-		return nil, line.Hint(fmt.Errorf("%w: this program was built without a model of its own", state.ErrInvalid),
-			"name another one: there are %s", model.List(embed.Specs(), "and"))
-	}
-	return embed.OpenExact(c.App.Meaning, opt.Progress), nil
 }
 
 // documents is a model as what embeds nodes.
@@ -176,15 +171,12 @@ func rerankSpecs(word string) string {
 
 // openReranker opens the reranker of a value of rerank, nil for "".
 func openReranker(c *line.Line, spec string) (*rerank.Reranker, error) {
-	if err := MayChooseModel(c, spec); err != nil || spec == "" {
-		return nil, err
+	if spec == "" {
+		return nil, nil
 	}
-	kept := spec == ModelConfigured
-	if kept {
-		var err error
-		if spec, err = c.Configured(settings.RerankModel); err != nil {
-			return nil, err
-		}
+	spec, kept, err := modelSpec(c, settings.Rerank, spec)
+	if err != nil {
+		return nil, err
 	}
 	if spec == "" {
 		return nil, noModel(c, "no model to rerank with: there are "+rerankSpecs(" and"), "--set rerank=SPEC", settings.RerankModel)
@@ -207,9 +199,7 @@ type tellingReranker struct {
 	c *line.Line
 }
 
-func (r tellingReranker) Rerank(
-	ctx context.Context, query string, texts []string,
-) ([]int64, error) {
+func (r tellingReranker) Rerank(ctx context.Context, query string, texts []string) ([]int64, error) {
 	scores, err := r.Reranker.Rerank(ctx, query, texts)
 	if err != nil && ctx.Err() == nil {
 		modelWarning(r.c, complete.FailedRerank, "%v", err)
@@ -217,18 +207,11 @@ func (r tellingReranker) Rerank(
 	return scores, err
 }
 
-// openQueryRewriter opens the chat model that rewrites queries or writes cues: the one that flag names, "" for the
-// configured one.
+// openQueryRewriter opens the chat model of a spec, "" for the configured one, for queries or cues.
 func openQueryRewriter(c *line.Line, spec, flag string, attempts int) (complete.Rewriter, error) {
-	err := MayChooseModel(c, spec)
+	spec, kept, err := modelSpec(c, settings.Rewrite, spec)
 	if err != nil {
 		return nil, err
-	}
-	kept := spec == ""
-	if kept {
-		if spec, err = c.Configured(settings.RewriteModel); err != nil {
-			return nil, err
-		}
 	}
 	if spec == "" {
 		return nil, noModel(c, "no model to rewrite with: there are "+
@@ -331,7 +314,6 @@ func embedSpec(value string) string {
 	return value
 }
 
-// queryEmbedder embeds queries.
 type queryEmbedder struct{ embed.Embedder }
 
 // Embed implements retrieve.Embedder.
@@ -357,7 +339,6 @@ func (e queryEmbedder) Whole(texts ...string) (permille int, ok bool) {
 	return 0, false
 }
 
-// queryRewriter puts queries into other words.
 type queryRewriter struct{ *rewrite.Rewriter }
 
 // Rewrite implements retrieve.Rewriter.

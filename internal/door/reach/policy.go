@@ -73,15 +73,12 @@ func permits(c *line.Line, v *line.Bound, req any) error {
 
 // signer returns what signs commits of a time, nil if they are not to be signed.
 func signer(c *line.Line, at graph.Time) (commit.SignFunc, error) {
-	want := c.Signing.Sign || c.Signing.Key != ""
-	if !want && !c.Signing.NoSign {
-		var err error
-		if want, err = c.Signs(); err != nil {
-			return nil, err
-		}
+	want, err := c.Global.Sign || c.Global.Key != "", error(nil)
+	if !want && !c.Global.NoSign {
+		want, err = c.Signs()
 	}
-	if !want {
-		return nil, nil
+	if !want || err != nil {
+		return nil, err
 	}
 	ring, err := c.Ring()
 	if err != nil {
@@ -109,11 +106,11 @@ func signer(c *line.Line, at graph.Time) (commit.SignFunc, error) {
 }
 
 // requireSigned returns what checks the commits that a command takes in, nil if no rule says
-// that they must be signed. The command is ruleMerge or ruleImport.
-func requireSigned(c *line.Line, command string) (
+// that they must be signed, as given does. The command is ruleMerge or ruleImport.
+func requireSigned(c *line.Line, command string, given bool) (
 	func(iter.Seq2[commit.LogEntry, error]) error, error,
 ) {
-	if !c.Signing.Require {
+	if !given {
 		rule, err := c.Configured("require-signed")
 		if err != nil || rule != command && rule != settings.RuleAll {
 			return nil, err
@@ -126,17 +123,11 @@ func requireSigned(c *line.Line, command string) (
 	return verb.RequireSigned(trusted), nil
 }
 
-// keyNames completes the names of the user's keys.
-func keyNames(c *line.Line, _ *cobra.Command, _ []string, _ string) (
-	[]string, cobra.ShellCompDirective,
-) {
+func keyNames(c *line.Line) ([]string, cobra.ShellCompDirective) {
 	ring, err := c.Ring()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	names, err := ring.Names()
-	if err != nil {
-		names = nil
-	}
+	names, _ := ring.Names()
 	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/mnem-project/mnem/internal/base/regular"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/door/line"
-	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/exchange/remote"
 	"github.com/mnem-project/mnem/internal/exchange/remote/place"
 	"github.com/mnem-project/mnem/internal/exchange/remote/seal"
@@ -42,7 +41,10 @@ func AskHost(c *line.Line) *place.Host {
 	h.Init = func(ctx context.Context, dir, branch string) error { return initMirror(ctx, c, dir, branch) }
 	h.Author = func() (string, error) { return authorHere(c) }
 	h.Pause = func(ctx context.Context, d time.Duration) error { return sleep(ctx, c, d) }
-	h.Helper = func() (string, error) { return credentialHelper(c) }
+	h.Helper = func() (string, error) { // a repository's own names no program: it may be somebody else's
+		got, err := c.LookUp(place.HelperKey, true)
+		return got.Text(), err
+	}
 	h.Passphrase = func() (string, error) { return passphrase(c) }
 	h.Identities = func(path string) ([]age.Identity, error) { return identities(c, path, h.Passphrase) }
 	h.TrustPurge = func() (func(commit.Key) bool, error) { return trustPurge(c) }
@@ -52,15 +54,14 @@ func AskHost(c *line.Line) *place.Host {
 // KeepOpen opens the repository in a directory once, for writing, when it is asked first, and keeps it open until the
 // command ends. Other processes are answered while it is open. It is for commands that write.
 func KeepOpen(c *line.Line, dir string) {
+	if c.Kept == nil {
+		c.Kept = make(map[string]*peers.Holder)
+	}
 	if _, ok := c.Kept[dir]; !ok {
-		if c.Kept == nil {
-			c.Kept = make(map[string]*peers.Holder)
-		}
 		c.Kept[dir] = nil
 	}
 }
 
-// initMirror makes an empty repository, as of place.Host.
 func initMirror(ctx context.Context, c *line.Line, dir, branch string) error {
 	by, err := c.StampOf()
 	if err != nil {
@@ -79,7 +80,6 @@ func initMirror(ctx context.Context, c *line.Line, dir, branch string) error {
 	return r.Close()
 }
 
-// authorHere returns who makes changes here, "" if none is named.
 func authorHere(c *line.Line) (string, error) {
 	if name := line.FirstOf(c.Global.Author, c.By.Author); name != "" {
 		return name, nil
@@ -87,33 +87,16 @@ func authorHere(c *line.Line) (string, error) {
 	return c.Setting("author")
 }
 
-// sleep waits.
 func sleep(ctx context.Context, c *line.Line, d time.Duration) error {
 	if c.App.Sleep != nil {
 		return c.App.Sleep(ctx, d)
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// credentialHelper returns the program that the user's configuration names. A repository's names none: it may be
-// somebody else's.
-func credentialHelper(c *line.Line) (string, error) {
-	key, err := settings.KeyOf(place.HelperKey)
-	if err != nil {
-		return "", err
-	}
-	got, err := c.LookUp(key, true)
-	if err != nil || got.Value == nil {
-		return "", err
-	}
-	return *got.Value, nil
 }
 
 // trustPurge returns what says which keys may erase here, nil if there are no keys.
@@ -283,7 +266,6 @@ func passphrase(c *line.Line) (string, error) {
 	return string(pass), err
 }
 
-// maxRecipients bounds a file of recipients in bytes.
 const maxRecipients = 64 << 10
 
 // Readers parses recipients as they are given: texts of keys, or files with these.

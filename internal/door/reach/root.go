@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime/debug"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/line"
@@ -23,22 +22,8 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
-// snapshot returns the memory at the revision of --at. HEAD before the first commit is the empty
-// memory.
-func snapshot(ctx context.Context, c *line.Line, r *core.Repo) (*core.Snapshot, error) {
-	if c.Global.At == string(graph.Head) {
-		_, head, err := r.Branch(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return r.At(ctx, head)
-	}
-	return r.Snapshot(ctx, c.Global.At)
-}
-
-// withRepo opens the repository, for reading only unless write, runs fn and closes it. If this
-// process shares one it runs fn with that, and where another process has it open and answers that runs
-// the verb.
+// withRepo opens the repository, for reading only unless write, runs fn and closes it. If this process shares one it
+// runs fn with that, and where another process has it open and answers that runs the verb.
 func withRepo(
 	ctx context.Context, c *line.Line, write bool, fn func(ctx context.Context, r *core.Repo) error,
 ) (err error) {
@@ -55,9 +40,7 @@ func withRepo(
 	c.Opened = r
 	defer func() {
 		c.Opened = nil
-		if closeErr := done(); err == nil {
-			err = closeErr
-		}
+		err = line.FirstError(err, done())
 	}()
 	if c.By.Following, err = gitfollow.Origins(ctx, r, c.By.Following); err != nil {
 		return err
@@ -113,17 +96,14 @@ func Options(c *line.Line) (core.Options, error) {
 	}
 	s := c.Env("MNEM_WAIT")
 	if s == "" {
-		var err error
 		if s, err = c.Setting("wait"); s == "" || err != nil {
 			return opt, err
 		}
 	}
-	d, err := settings.ParseWait(s)
-	opt.Wait = d
+	opt.Wait, err = settings.ParseWait(s)
 	return opt, err
 }
 
-// setCaches bounds the memory of caches as it is configured.
 func setCaches(c *line.Line, opt *core.Options) error {
 	v, err := c.Configured(settings.CacheKey)
 	if err != nil {
@@ -153,8 +133,7 @@ func collecting(c *line.Line) *peers.Collect {
 	return &peers.Collect{KeepOps: keep.KeepOps, Grace: keep.Grace}
 }
 
-// autoGC collects after a write that makes it worth while, when the answer is out. What goes wrong
-// is a remark: the write succeeded.
+// autoGC collects after a write if that is worth while. An error is a remark: the write succeeded.
 func autoGC(ctx context.Context, c *line.Line, r *core.Repo) {
 	keep := collecting(c)
 	if keep == nil || c.Out.Flush() != nil {
@@ -169,7 +148,6 @@ func autoGC(ctx context.Context, c *line.Line, r *core.Repo) {
 	}
 }
 
-// collected tells of a collection after a write.
 func collected(c *line.Line, res *core.GCResult) {
 	c.Remark("collected %s, %s", line.Plural(res.Blocks, "block"), line.Plural(int(res.Bytes), "byte"))
 }

@@ -25,7 +25,6 @@ func setsOf(spec *verb.Spec) *verb.Field {
 	return nil
 }
 
-// settable returns the fields that NAME=VALUE can set.
 func settable(spec *verb.Spec) (list []verb.Field) {
 	for _, f := range spec.Fields() {
 		if f.Named {
@@ -94,7 +93,6 @@ func ParametersHelp(spec *verb.Spec) string {
 	return strings.TrimPrefix(b.String(), "\n")
 }
 
-// boundsOf says what a parameter is by default and may be.
 func boundsOf(f *verb.Field) string {
 	var parts []string
 	if f.Default != "" {
@@ -152,7 +150,10 @@ func setNamed(spec *verb.Spec, req any, given []string) ([]string, error) {
 		}
 		values[f.Name] = append(values[f.Name], value)
 		if err := f.Set(req, values[f.Name]); err != nil {
-			return nil, line.Usagef("%s: %w", text, line.FirstError(wantsOf(f), err))
+			if p := f.Param(); p != nil && p.Bounds != "" {
+				err = fmt.Errorf("want a number, %s", p.Bounds)
+			}
+			return nil, line.Usagef("%s: %w", text, err)
 		}
 		given = append(given, f.Name)
 	}
@@ -191,12 +192,4 @@ func namedValue(spec *verb.Spec, req any, by *verb.Field, text string) (*verb.Fi
 		return nil, "", line.Usagef("%s: want true or false", text)
 	}
 	return f, value, nil
-}
-
-// wantsOf returns the error of a value that is no number in the bounds of a parameter, nil for another parameter.
-func wantsOf(f *verb.Field) error {
-	if p := f.Param(); p != nil && p.Bounds != "" {
-		return fmt.Errorf("want a number, %s", p.Bounds)
-	}
-	return nil
 }

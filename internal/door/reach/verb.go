@@ -96,7 +96,6 @@ func Ask(ctx context.Context, c *line.Line, spec *verb.Spec, req any, emit func(
 	return err
 }
 
-// worked ends what shows that something takes its time.
 func worked(c *line.Line) {
 	for _, done := range c.Working {
 		done()
@@ -125,12 +124,7 @@ func Verb(c *line.Line, v *line.Bound) *cobra.Command {
 		}
 	}
 	setParameters(c, cmd, v.Spec)
-	for _, f := range v.Spec.Fields() {
-		for _, other := range f.Not {
-			cmd.MarkFlagsMutuallyExclusive(other, f.Name)
-		}
-	}
-	for _, group := range v.Spec.Exclude {
+	for _, group := range v.Exclusive() {
 		cmd.MarkFlagsMutuallyExclusive(group...)
 	}
 	for _, group := range v.Spec.Together {
@@ -184,17 +178,18 @@ func Verb(c *line.Line, v *line.Bound) *cobra.Command {
 func prompts(c *line.Line, cmd *cobra.Command, prompt func([]string) string) {
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if text := prompt(args); text != "" {
-			if err := askHidden(c, text); err != nil {
+		if text := prompt(args); text != "" && c.App.Hidden != nil {
+			typed, err := c.App.Hidden(text)
+			if err != nil {
 				c.Started = true
-				return err
+				return fmt.Errorf("ask for the text: %w", err)
 			}
+			c.App.Stdin = bytes.NewReader(typed)
 		}
 		return run(cmd, args)
 	}
 }
 
-// givenFlags returns the names of the flags that were given.
 func givenFlags(cmd *cobra.Command) (given []string) {
 	cmd.Flags().Visit(func(f *pflag.Flag) { given = append(given, f.Name) })
 	return given
@@ -213,7 +208,6 @@ type fileReader interface {
 // quoteNames marks the name of a flag's value in its help as cobra does.
 var quoteNames = strings.NewReplacer("{", "`", "}", "`")
 
-// fieldFlag adds the flag of a field.
 func fieldFlag(c *line.Line, cmd *cobra.Command, f *verb.Field, req any) {
 	flags := cmd.Flags()
 	usage := WithModels(quoteNames.Replace(f.Doc)) + f.Note
@@ -283,8 +277,7 @@ func positional(v *line.Bound) cobra.PositionalArgs {
 	}
 }
 
-// setArgs assigns positional arguments to their fields and returns the fields' names: a list takes those that the
-// fields around it leave.
+// setArgs assigns positional arguments and returns the fields' names. A list takes what the fields around it leave.
 func setArgs(v *line.Bound, req any, args []string) (given []string, err error) {
 	fields := argFields(v)
 	for i := range fields {
@@ -320,31 +313,24 @@ func Fixed(v *line.Bound, f *verb.Field) (value string, ok bool) {
 type VerbHost struct{ C *line.Line }
 
 // Open implements verb.Host.
-func (h VerbHost) Open(
-	ctx context.Context, job *verb.Job, fn func(context.Context) error,
-) (err error) {
+func (h VerbHost) Open(ctx context.Context, job *verb.Job, fn func(context.Context) error) (err error) {
 	a := h.C.Asked
 	outer := a.Job
 	a.Job = job
 	defer func() { a.Job = outer }()
-	if a.Unshare == nil && (h.C.Long && job.Write || a.Rest != nil || converses(h.C)) {
+	// A program that asks by standard input may pause between two questions: others may use the repository then.
+	q, asks := a.Top.(interface{ ReadsOnce() bool })
+	converses := asks && q.ReadsOnce() && !h.C.Steady()
+	if a.Unshare == nil && (h.C.Long && job.Write || a.Rest != nil || converses) {
 		if a.Unshare, err = share(h.C); err != nil {
 			return err
 		}
 	}
 	err = withRepo(ctx, h.C, job.Write, func(ctx context.Context, _ *core.Repo) error { return fn(ctx) })
-	var elsewhere *answeredError
-	if errors.As(err, &elsewhere) {
+	if elsewhere, ok := errors.AsType[*answeredError](err); ok {
 		return elsewhere.err
 	}
 	return err
-}
-
-// converses reports whether a verb answers another program's questions from standard input. That program may pause
-// between two questions, so other processes may use the repository then.
-func converses(c *line.Line) bool {
-	q, ok := c.Asked.Top.(interface{ ReadsOnce() bool })
-	return ok && q.ReadsOnce() && !c.Steady()
 }
 
 // Repo implements verb.Host.
@@ -361,7 +347,7 @@ func (h VerbHost) Only(agent string) (only string, err error) { return confined(
 // Stamp implements verb.Host. Flags take precedence over the configuration.
 func (h VerbHost) Stamp(_ *verb.Spec, w *verb.Writing) (state.Stamp, error) {
 	c := h.C
-	take(c, *w)
+	c.Global.Writing = *w
 	if _, err := c.Dir(); err != nil && w.Signs { // if there is no repository nothing else is worth a word
 		return state.Stamp{}, err
 	}
@@ -393,11 +379,8 @@ func (h VerbHost) Defaults(w *verb.Writing) {
 }
 
 // Require implements verb.Host.
-func (h VerbHost) Require(rule string, given bool) (
-	func(iter.Seq2[commit.LogEntry, error]) error, error,
-) {
-	h.C.Signing.Require = given
-	return requireSigned(h.C, rule)
+func (h VerbHost) Require(rule string, given bool) (func(iter.Seq2[commit.LogEntry, error]) error, error) {
+	return requireSigned(h.C, rule, given)
 }
 
 // Progress implements verb.Host.
@@ -424,10 +407,7 @@ func (h VerbHost) Embedder(spec string, progress func(done, total int)) (verb.Em
 		return nil, err
 	}
 	e, err := Embedder(h.C, spec, "--model", embed.OpenOptions{Progress: progress})
-	if err != nil {
-		return nil, err
-	}
-	return documents{e}, nil
+	return documents{e}, err
 }
 
 // OpenRoot implements verb.Host.
@@ -528,8 +508,7 @@ func answer(ctx context.Context, v *line.Bound, c *line.Line, req any) error {
 		return nil
 	})
 	worked(c)
-	var news *verb.News
-	if errors.As(err, &news) {
+	if news, ok := errors.AsType[*verb.News](err); ok {
 		c.Exit, err = news.Outcome.Exit, nil
 	}
 	return line.FirstError(err, c.Table(rows))
@@ -538,9 +517,16 @@ func answer(ctx context.Context, v *line.Bound, c *line.Line, req any) error {
 // Local declares a command of this program that is no verb: it is about files, keys and servers of this machine. Its
 // flags, arguments, help and completion follow from its request, as those of verbs do.
 func Local[Req any](spec verb.Spec, run func(context.Context, *line.Line, *Req) error) *line.Bound {
-	return localOf(verb.Here(spec, reflect.TypeFor[Req](), false), func(ctx context.Context, c *line.Line, req any) error {
+	around := func(ctx context.Context, c *line.Line, req any, _ func(context.Context) error) error {
+		if q, ok := req.(verb.Checker); ok {
+			if err := q.Check(); err != nil {
+				return err
+			}
+		}
+		c.Global.Writing = verb.WritingOf(req)
 		return run(ctx, c, req.(*Req))
-	})
+	}
+	return &line.Bound{Spec: verb.Here(spec, reflect.TypeFor[Req](), false), Around: around}
 }
 
 // LocalLines is local for a command that prints any number of answers, one a line as JSON.
@@ -550,28 +536,7 @@ func LocalLines[Req any](spec verb.Spec, run func(context.Context, *line.Line, *
 	return v
 }
 
-func localOf(spec *verb.Spec, run func(context.Context, *line.Line, any) error) *line.Bound {
-	return &line.Bound{Spec: spec, Around: func(ctx context.Context, c *line.Line, req any, _ func(context.Context) error) error {
-		if q, ok := req.(interface{ Check() error }); ok {
-			if err := q.Check(); err != nil {
-				return err
-			}
-		}
-		take(c, verb.WritingOf(req))
-		return run(ctx, c, req)
-	}}
-}
-
-// take takes what the flags of a command say of who makes a change, and how.
-func take(c *line.Line, w verb.Writing) {
-	g := &c.Global
-	g.Author, g.Agent, g.Task, g.Time = w.Author, w.Agent, w.Task, w.Time
-	g.Expect, g.AllowSecret, g.Strict = w.ExpectHead, w.AllowSecret, w.Strict
-	c.Signing.Sign, c.Signing.NoSign, c.Signing.Key = w.Sign, w.NoSign, w.Key
-}
-
-// longText returns the text of arguments, or of standard input where they are a hyphen. Of more
-// bytes than most, 0 for those of a memory, the rest is left out.
+// longText returns the text of arguments, or the first bytes of standard input for "-": most, 0 for a memory's.
 func longText(ctx context.Context, c *line.Line, args []string, most int) (string, error) {
 	if len(args) != 1 || args[0] != line.StdinName {
 		return strings.Join(args, " "), nil
@@ -582,19 +547,6 @@ func longText(ctx context.Context, c *line.Line, args []string, most int) (strin
 	in := line.NewPatientReader(ctx, c.App.Stdin)
 	data, err := io.ReadAll(io.LimitReader(in, int64(most)))
 	return string(data), err
-}
-
-// askHidden asks for a line without showing it, if standard input is a terminal, and makes it the command's input.
-func askHidden(c *line.Line, prompt string) error {
-	if c.App.Hidden == nil {
-		return nil
-	}
-	line, err := c.App.Hidden(prompt)
-	if err != nil {
-		return fmt.Errorf("ask for the text: %w", err)
-	}
-	c.App.Stdin = bytes.NewReader(line)
-	return nil
 }
 
 // mayCapture reports whether what hooks noted is taken in before a verb answers: where it reads the newest

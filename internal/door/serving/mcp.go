@@ -15,7 +15,6 @@ import (
 
 	"github.com/mnem-project/mnem/internal/agent/integrate"
 	"github.com/mnem-project/mnem/internal/block/store"
-	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/access"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/mcp"
@@ -84,10 +83,8 @@ func serveMCP(ctx context.Context, c *line.Line, opt *mcpRequest) (err error) {
 		},
 		Log: mcpLog(c),
 	}
-	if opt.Only != "" {
-		if err := core.CheckOnly(opt.Only); err != nil {
-			return line.Usagef("--only: %w", err)
-		}
+	if err := checkOnly(opt.Only); err != nil {
+		return err
 	}
 	if !slices.Contains(mcp.Profiles(), options.Profile) {
 		return line.Usagef("--profile: want read, core, full")
@@ -259,11 +256,10 @@ func (p *projectRunner) Run(ctx context.Context, call operation.Call, out io.Wri
 		return verbs.Failed(ctx, err) // what is not waited for decides nothing
 	}
 	run, global, err := p.find(call.Operation.Name != "session_end")
-	var moved *operation.Error
-	switch {
-	case errors.As(err, &moved):
+	if moved, ok := errors.AsType[*operation.Error](err); ok {
 		return moved.Outcome, moved
-	case err != nil:
+	}
+	if err != nil {
 		return verbs.Failed(ctx, err)
 	}
 	call.Caller.Global = global
@@ -284,12 +280,12 @@ func (p *projectRunner) find(must bool) (run operation.Runner, also bool, err er
 	var nowhere operation.Runner
 	for _, at := range p.places() {
 		_, err := at.Dir()
-		var none line.NoRepoError
+		_, none := errors.AsType[line.NoRepoError](err)
 		switch {
 		case err == nil:
 			err = p.settle(at)
 			return p.runner, p.also, err
-		case !errors.As(err, &none):
+		case !none:
 			return nil, false, err
 		case nowhere == nil:
 			nowhere = verbs.Runner(at, nil, true) // which says how to make one, and finds it once it is made
@@ -377,11 +373,10 @@ func (p *projectRunner) stays() error {
 func (p *projectRunner) own() string {
 	c := p.at(p.c.App.Dir)
 	c.Global.User = true
-	dir, err := c.Dir()
-	if err != nil {
-		return ""
+	if dir, err := c.Dir(); err == nil {
+		return dir
 	}
-	return dir
+	return ""
 }
 
 // Close closes the repository.

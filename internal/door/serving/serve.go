@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -52,11 +53,10 @@ type serveRequest struct {
 
 // socket is the path of the socket to listen at, "" for an address.
 func (f *serveRequest) socket() string {
-	path, ok := strings.CutPrefix(f.Addr, "unix:")
-	if !ok {
-		return ""
+	if path, ok := strings.CutPrefix(f.Addr, "unix:"); ok {
+		return path
 	}
-	return path
+	return ""
 }
 
 // Check refuses what does not go with a socket.
@@ -124,12 +124,20 @@ func ServeCommand() *line.Bound {
 
 // listenAt listens at the address that --addr names.
 func listenAt(ctx context.Context, c *line.Line, addr string, cfg *serve.Config) (net.Listener, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	l, err := listenTCP(ctx, addr, "--addr")
 	if err != nil {
-		return nil, line.Hint(err, "name another address with --addr; port 0 takes a free one")
+		return nil, err
 	}
 	if err := guardAddr(c, l.Addr(), cfg); err != nil {
 		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+func listenTCP(ctx context.Context, addr, flag string) (net.Listener, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, line.Hint(err, "name another address with %s; port 0 takes a free one", flag)
 	}
 	return l, nil
 }
@@ -214,13 +222,11 @@ func (f *serveRequest) listen(c *line.Line, cfg *serve.Config) func(context.Cont
 // announce tells where a server listens that is about to answer.
 type announce func(s *serve.Server, at net.Addr, dir string) error
 
-// sayServes prints where a server listens.
 func sayServes(c *line.Line, url, dir string) error {
 	return line.FirstError(c.Say(ServeJSON{url, dir}, "%s serves %s; stop with Ctrl-C\n", url, line.OneLine(dir)), c.Out.Flush())
 }
 
-// serveFrom serves the repository and its web view until the context ends. It begins to listen when it has found
-// the repository.
+// serveFrom finds the repository, listens, and serves it and its web view until the context ends.
 func serveFrom(
 	ctx context.Context, c *line.Line, listen func(context.Context) (net.Listener, error), cfg *serve.Config, say announce,
 ) (err error) {
@@ -283,16 +289,13 @@ func listenOn(
 	return err
 }
 
-// serveConfig makes the configuration that the flags say.
 func serveConfig(c *line.Line, f *serveRequest, most limits) (*serve.Config, error) {
 	line.LastingHeap()
 	if c.App.Rand == nil {
 		return nil, errors.New("serve: no source of randomness")
 	}
-	if f.Only != "" {
-		if err := core.CheckOnly(f.Only); err != nil {
-			return nil, line.Usagef("--only: %w", err)
-		}
+	if err := checkOnly(f.Only); err != nil {
+		return nil, err
 	}
 	handler, err := logHandler(c, f.Log)
 	if err != nil {
@@ -304,6 +307,17 @@ func serveConfig(c *line.Line, f *serveRequest, most limits) (*serve.Config, err
 		Limits: serve.Limits{Body: most.Body, Rate: float64(most.Rate), Time: cmp.Or(most.Time, serveTime), Drain: most.Drain, Quiet: most.Idle},
 	}
 	return cfg, nil
+}
+
+// checkOnly refuses what is no branch to confine callers to.
+func checkOnly(branch string) error {
+	if branch == "" {
+		return nil
+	}
+	if err := core.CheckOnly(branch); err != nil {
+		return line.Usagef("--only: %w", err)
+	}
+	return nil
 }
 
 func logHandler(c *line.Line, form string) (slog.Handler, error) {
@@ -322,8 +336,7 @@ func logHandler(c *line.Line, form string) (slog.Handler, error) {
 	return nil, line.Usagef("--log: %q is not text, json or none", form)
 }
 
-// guardAddr sees to it that who can reach the server needs a token unless that is this machine
-// alone.
+// guardAddr demands tokens unless only this machine reaches the server.
 func guardAddr(c *line.Line, addr net.Addr, cfg *serve.Config) error {
 	tcp, ok := addr.(*net.TCPAddr)
 	cfg.Loopback = ok && tcp.IP.IsLoopback()
@@ -340,16 +353,13 @@ func guardAddr(c *line.Line, addr net.Addr, cfg *serve.Config) error {
 	if err != nil {
 		return err
 	}
-	for i := range all {
-		if all[i].Valid(c.App.Now()) {
-			return nil
-		}
+	if slices.ContainsFunc(all, func(t serve.Token) bool { return t.Valid(c.App.Now()) }) {
+		return nil
 	}
 	return line.Hint(fmt.Errorf("%w: %s", line.ErrOpenToAll, addr),
 		"make a token with 'mnem serve token new NAME' first, or listen at %s", defaultAddr)
 }
 
-// limits bound what a server does.
 type limits struct {
 	Rate  int64         // requests a second of one token, or of all without
 	Body  int64         // bytes of a request's body

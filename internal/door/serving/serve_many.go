@@ -42,7 +42,6 @@ type many struct {
 	tick int64
 }
 
-// served is a repository that is open for the server.
 type served struct {
 	cfg    serve.Config
 	server *serve.Server
@@ -86,9 +85,9 @@ func serveMany(ctx context.Context, c *line.Line, f *serveRequest, bounds limits
 	if m.quota, err = bounds.quota(in.Counts()); err != nil {
 		return err
 	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", f.Addr)
+	l, err := listenTCP(ctx, f.Addr, "--addr")
 	if err != nil {
-		return line.Hint(err, "name another address with --addr; port 0 takes a free one")
+		return err
 	}
 	defer func() { _ = l.Close() }() // the server has closed it, unless it never began
 	tcp, ok := l.Addr().(*net.TCPAddr)
@@ -114,9 +113,9 @@ func serveMetrics(ctx context.Context, c *line.Line, f *serveRequest, s *serve.S
 	if f.Metrics == "" {
 		return func() {}, nil
 	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", f.Metrics)
+	l, err := listenTCP(ctx, f.Metrics, "--metrics")
 	if err != nil {
-		return func() {}, line.Hint(err, "name another address with --metrics; port 0 takes a free one")
+		return func() {}, err
 	}
 	c.Remark("metrics at http://%s/metrics", l.Addr())
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // as long as the server answers
@@ -208,7 +207,6 @@ func (m *many) serve(name, dir string) (*served, error) {
 	return &served{cfg: cfg, holder: h}, nil
 }
 
-// close closes all repositories.
 func (m *many) close() (err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

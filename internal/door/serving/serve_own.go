@@ -70,7 +70,6 @@ func removeStaleSocket(ctx context.Context, path string) error {
 	return os.Remove(path)
 }
 
-// startFile is the content of the file of --token-file.
 type startFile struct {
 	URL     string `json:"url"`
 	Token   string `json:"token"`
@@ -115,13 +114,12 @@ func writeStartFile(path string, content startFile) error {
 	})
 }
 
-// printOpenAPI prints the description of the operations.
 func printOpenAPI(c *line.Line) error {
 	doc, err := serve.Document(verbs.Operations(), upkeep.VersionsHere().Version)
 	if err != nil {
 		return err
 	}
-	return line.FirstError(c.Printf("%s\n", doc), c.Out.Flush())
+	return c.Printf("%s\n", doc)
 }
 
 // serveOne serves the repository on standard input and output until the client has gone. What it waits for is bounded,
@@ -154,12 +152,10 @@ func EndWithin(ended <-chan error, gone <-chan struct{}, cancel func(), grace ti
 	case <-gone:
 		cancel()
 	}
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
 	select {
 	case err := <-ended:
 		return err
-	case <-timer.C:
+	case <-time.After(grace):
 		return fmt.Errorf("%w: what a client asked for goes on %v after that has gone", store.ErrBusy, grace)
 	}
 }

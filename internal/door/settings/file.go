@@ -41,6 +41,14 @@ type InEffect struct {
 	From  verb.Text `json:"from" shape:"environment|repository|user|default|null"`
 }
 
+// Text returns the value, "" for none.
+func (e *InEffect) Text() string {
+	if e.Value == nil {
+		return ""
+	}
+	return *e.Value
+}
+
 // Of returns what the configurations say, that of the repository before the user's, "" for nothing.
 func (l *Layers) Of(key string) string {
 	v, ok := Find(l.Repo, key)
@@ -83,9 +91,12 @@ func Find(list []Setting, key string) (string, bool) {
 	return "", false
 }
 
-// Read reads a configuration: one JSON object of known keys and strings. It is nil if there is no file. A key of older
-// versions is an error that names its replacement.
+// Read reads a configuration: one JSON object of known keys and strings. It is nil if there is no file, or path is "". A
+// key of older versions is an error that names its replacement.
 func Read(path string) ([]Setting, error) {
+	if path == "" {
+		return nil, nil
+	}
 	data, err := filestate.Read(path, MaxFile)
 	if err != nil {
 		return nil, fmt.Errorf("read config: %w", err)
@@ -100,7 +111,6 @@ func Read(path string) ([]Setting, error) {
 	return list, err
 }
 
-// parseFile parses what a file has, nil for none.
 func parseFile(path string, data []byte) ([]Setting, error) {
 	if data == nil {
 		return nil, nil
@@ -148,11 +158,8 @@ func sortSettings(list []Setting) {
 
 // Edit changes a configuration in one step, upon all that other processes changed in it
 // before: a reader sees the old one or the new one. The function must not change the list that it is given.
-func Edit(
-	ctx context.Context, path string, edit func([]Setting) ([]Setting, error),
-) error {
-	opt := filestate.EditOptions{Limit: MaxFile}
-	err := filestate.Edit(ctx, path, opt, func(data []byte) ([]byte, error) {
+func Edit(ctx context.Context, path string, edit func([]Setting) ([]Setting, error)) error {
+	err := filestate.Edit(ctx, path, filestate.EditOptions{Limit: MaxFile}, func(data []byte) ([]byte, error) {
 		old, err := parseFile(path, data)
 		if err != nil {
 			return nil, err
@@ -162,10 +169,8 @@ func Edit(
 		if err != nil || slices.Equal(next, old) {
 			return data, err
 		}
-		data = encode(next)
-		if len(data) > MaxFile {
-			err = fmt.Errorf("%w: the configuration would have more than %d bytes", state.ErrInvalid,
-				MaxFile)
+		if data = encode(next); len(data) > MaxFile {
+			err = fmt.Errorf("%w: the configuration would have more than %d bytes", state.ErrInvalid, MaxFile)
 		}
 		return data, err
 	})
@@ -177,19 +182,12 @@ func Edit(
 
 // encode returns the file of a configuration, whose settings are sorted.
 func encode(list []Setting) []byte {
-	var b bytes.Buffer
-	b.WriteString("{")
+	lines := make([]string, len(list))
 	for i, s := range list {
-		if i > 0 {
-			b.WriteString(",")
-		}
-		b.WriteString("\n  ")
-		b.Write(ipld.AppendJSON(nil, ipld.StringValue(s.Key)))
-		b.WriteString(": ")
-		b.Write(ipld.AppendJSON(nil, ipld.StringValue(s.Value)))
+		lines[i] = fmt.Sprintf("\n  %s: %s", ipld.AppendJSON(nil, ipld.StringValue(s.Key)),
+			ipld.AppendJSON(nil, ipld.StringValue(s.Value)))
 	}
-	b.WriteString("\n}\n")
-	return b.Bytes()
+	return []byte("{" + strings.Join(lines, ",") + "\n}\n")
 }
 
 // With returns list with a key set.

@@ -99,7 +99,8 @@ var keys = sync.OnceValue(func() []Key {
 		{hooks.OnKey, "MNEM_HOOKS", "true", "whether hooks note what is said and tell what is known: " +
 			"true or false", CheckBool},
 		{FallbackKey, "MNEM_MCP_FALLBACK", FallbackNone,
-			"what 'mnem mcp' serves where no repository is: none or global", checkFallback},
+			"what 'mnem mcp' serves where no repository is: none or global",
+			func(v string) error { return checkEither(v, FallbackNone, FallbackGlobal) }},
 		{TypesKey, "MNEM_GLOBAL_TYPES", NoTypes,
 			"types that your own repository keeps: as preference,rule", checkTypes},
 		{hooks.PrivateKey, "MNEM_PRIVATE", "false", "whether hooks note nothing of what is said: true or false", checkPrivate},
@@ -122,9 +123,11 @@ var keys = sync.OnceValue(func() []Key {
 })
 
 // CheckBool checks a value that is true or false.
-func CheckBool(v string) error {
-	if v != "true" && v != "false" {
-		return fmt.Errorf("%w: %q is neither true nor false", state.ErrInvalid, v)
+func CheckBool(v string) error { return checkEither(v, "true", "false") }
+
+func checkEither(v, one, other string) error {
+	if v != one && v != other {
+		return fmt.Errorf("%w: %q is neither %s nor %s", state.ErrInvalid, v, one, other)
 	}
 	return nil
 }
@@ -154,7 +157,7 @@ func KeyOf(name string) (Key, error) {
 // Names are the names of all keys.
 func Names() []string {
 	var names []string
-	for _, k := range Keys() {
+	for _, k := range keys() {
 		names = append(names, k.Name)
 	}
 	return names
@@ -202,20 +205,13 @@ func CheckRule(v string) error {
 }
 
 func checkTypes(v string) error {
-	for _, t := range strings.Split(v, ",") {
+	for t := range strings.SplitSeq(v, ",") {
 		if err := graph.CheckLine("type", t, 1, graph.MaxType); err != nil {
 			return err
 		}
 		if strings.TrimSpace(t) != t {
 			return fmt.Errorf("%w: %q: want types with commas between, and no blanks", state.ErrInvalid, v)
 		}
-	}
-	return nil
-}
-
-func checkFallback(v string) error {
-	if v != FallbackNone && v != FallbackGlobal {
-		return fmt.Errorf("%w: %q is neither %s nor %s", state.ErrInvalid, v, FallbackNone, FallbackGlobal)
 	}
 	return nil
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/mnem-project/mnem/internal/verb"
 )
 
-// configScope is of commands about the repository's configuration, or the user's.
 type configScope struct {
 	User bool `op:"" doc:"the configuration of the user, not of the repository"`
 }
@@ -74,16 +73,12 @@ func ConfigCommands() []*line.Bound {
 }
 
 func configGet(_ context.Context, c *line.Line, q *ConfigGetRequest) error {
-	key, err := settings.KeyOf(q.Key)
-	if err != nil {
-		return err
-	}
-	got, err := c.LookUp(key, q.User)
+	got, err := c.LookUp(q.Key, q.User)
 	switch {
 	case err != nil:
 		return err
 	case got.Value == nil:
-		return &state.NotFoundError{What: "value of config key", Name: key.Name}
+		return &state.NotFoundError{What: "value of config key", Name: q.Key}
 	}
 	return c.Say(got, "%s\n", line.OneLine(*got.Value))
 }
@@ -112,18 +107,14 @@ func ConfigUnset(ctx context.Context, c *line.Line, q *ConfigGetRequest) error {
 func configList(_ context.Context, c *line.Line, q *configScope) error {
 	var all []settings.InEffect
 	for _, key := range settings.Keys() {
-		got, err := c.LookUp(key, q.User)
+		got, err := c.LookUp(key.Name, q.User)
 		if err != nil {
 			return err
 		}
 		all = append(all, got)
 	}
 	return show.PrintList(&c.Console, all, func(got settings.InEffect) []show.Cell {
-		value, from := "", ""
-		if got.Value != nil {
-			value, from = line.OneLine(*got.Value), string(got.From)
-		}
-		return show.Row(got.Key, show.Bold, value, "", from, show.Dim)
+		return show.Row(got.Key, show.Bold, line.OneLine(got.Text()), "", string(got.From), show.Dim)
 	})
 }
 
@@ -131,21 +122,15 @@ func configList(_ context.Context, c *line.Line, q *configScope) error {
 func editConfig(
 	ctx context.Context, c *line.Line, user bool, edit func([]settings.Setting) ([]settings.Setting, error),
 ) error {
-	path, err := configPath(c, user)
-	if err != nil {
-		return err
+	path := c.UserConfig()
+	if user && path == "" {
+		return fmt.Errorf("%w: the system names no directory for the user's configuration", store.ErrNotFound)
+	}
+	if !user {
+		var err error
+		if path, err = c.RepoFile(settings.File); err != nil {
+			return err
+		}
 	}
 	return settings.Edit(ctx, path, edit)
-}
-
-func configPath(c *line.Line, user bool) (string, error) {
-	if !user {
-		return c.RepoFile(settings.File)
-	}
-	path := c.UserConfig()
-	if path == "" {
-		return "", fmt.Errorf("%w: the system names no directory for the user's configuration",
-			store.ErrNotFound)
-	}
-	return path, nil
 }

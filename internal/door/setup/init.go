@@ -139,7 +139,6 @@ func MakeRepo(ctx context.Context, c *line.Line, dir, branch string) error {
 	return errors.Join(err, r.Close(), care.IgnoreInGit(dir))
 }
 
-// setAuthor writes the author into the configuration of a repository.
 func setAuthor(ctx context.Context, c *line.Line, path string) error {
 	return settings.Edit(ctx, filepath.Join(path, settings.File),
 		func(list []settings.Setting) ([]settings.Setting, error) {
@@ -149,7 +148,7 @@ func setAuthor(ctx context.Context, c *line.Line, path string) error {
 
 // FirstAuthor returns the author of a new repository, and whether its configuration must say so.
 func FirstAuthor(c *line.Line) (author string, write bool, err error) {
-	user, err := line.ReadUserConfig(c.UserConfig())
+	user, err := settings.Read(c.UserConfig())
 	if err != nil {
 		return "", false, err
 	}
@@ -160,7 +159,7 @@ func FirstAuthor(c *line.Line) (author string, write bool, err error) {
 	}
 	author = line.FirstOf(given, c.App.User)
 	if author == "" {
-		return "", false, hintNoAuthor(fmt.Errorf("%w: the system names no user", state.ErrInvalid))
+		return "", false, line.Hint(fmt.Errorf("%w: the system names no user", state.ErrInvalid), "give --author NAME")
 	}
 	key, err := settings.KeyOf("author")
 	if err == nil {
@@ -168,8 +167,6 @@ func FirstAuthor(c *line.Line) (author string, write bool, err error) {
 	}
 	return author, true, err
 }
-
-func hintNoAuthor(err error) error { return line.Hint(err, "give --author NAME") }
 
 // RepoExists adds to an error that there is a repository already what to do.
 func RepoExists(err error, path string) error {
@@ -204,11 +201,9 @@ func initDatabase(ctx context.Context, c *line.Line, at, dir, branch string, nam
 		}
 		return err
 	}
-	switch {
-	case c.InJSON:
-		return c.PrintJSON(initJSON{shown, branch, c.Global.Author})
-	case joined:
-		return c.Printf("%s is a client of %s, author %s\n", line.OneLine(path), line.OneLine(shown), line.OneLine(c.Global.Author))
+	text := "empty repository in " + shown
+	if joined {
+		text = path + " is a client of " + shown
 	}
-	return c.Printf("empty repository in %s, author %s\n", line.OneLine(shown), line.OneLine(c.Global.Author))
+	return c.Say(initJSON{shown, branch, c.Global.Author}, "%s, author %s\n", line.OneLine(text), line.OneLine(c.Global.Author))
 }

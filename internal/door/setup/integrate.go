@@ -134,7 +134,6 @@ func Integrating(c *line.Line, f Integration) *integrate.Setup {
 	return s
 }
 
-// clientFile returns the client that is named and its file.
 func clientFile(c *line.Line, s *integrate.Setup, name string) (clients.Client, string, error) {
 	if name == "" {
 		return clients.Client{}, "", line.Usagef("name a client: %s", integrate.NamesText())
@@ -174,7 +173,6 @@ func integrateClient(ctx context.Context, c *line.Line, s *integrate.Setup, q *i
 	return applyEdits(ctx, c, s, client, all, command)
 }
 
-// integrationsJSON says what was, or would be, done for all clients.
 type integrationsJSON struct {
 	Level   clients.Level   `json:"level" shape:"user|project"`
 	DryRun  bool            `json:"dry_run"`
@@ -225,7 +223,6 @@ func eachClient(ctx context.Context, c *line.Line, s *integrate.Setup, f Integra
 	return printAll(c, out, f, add)
 }
 
-// printAll prints what became of each client, and what is left to the user.
 func printAll(c *line.Line, out integrationsJSON, f Integration, add bool) error {
 	var rows [][]show.Cell
 	some := false
@@ -315,7 +312,6 @@ func printIntegration(c *line.Line, s *integrate.Setup, client clients.Client, p
 	return c.Failed()
 }
 
-// applyEdits writes the edits of a client's files, all or none, or prints them in a dry run.
 func applyEdits(
 	ctx context.Context, c *line.Line, s *integrate.Setup, client clients.Client, all integrate.Edits, command []string,
 ) error {

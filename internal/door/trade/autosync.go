@@ -30,7 +30,6 @@ const (
 	defaultEvery = 5 * time.Minute
 )
 
-// autoJSON says whether a remote is synced automatically.
 type autoJSON struct {
 	Remote string `json:"remote"`
 	Auto   bool   `json:"auto"`
@@ -81,15 +80,15 @@ func autoSync(ctx context.Context, c *line.Line, q *syncRequest) error {
 		name, every)
 }
 
-// turnOn puts a remote on the list, or changes how it is synced.
 func turnOn(ctx context.Context, c *line.Line, q *syncRequest, every time.Duration, dir, remote string) error {
 	a := branching.AutoSync{Remote: remote, Every: every.String(), All: q.All, Tags: q.Tags, Sessions: q.Sessions}
 	if _, err := a.Period(); err != nil {
 		return line.Usagef("--auto: %w", err)
 	}
 	if q.Given("conflicts") {
-		if a.Conflicts = q.Conflicts; branching.CheckRule(a.Conflicts) != nil {
-			return line.Usagef("--conflicts: %w", branching.CheckRule(a.Conflicts))
+		a.Conflicts = q.Conflicts
+		if err := branching.CheckRule(a.Conflicts); err != nil {
+			return line.Usagef("--conflicts: %w", err)
 		}
 	}
 	err := branching.EditAutoSyncs(ctx, dir, func(list []branching.AutoSync) ([]branching.AutoSync, error) {
@@ -210,12 +209,12 @@ func noteSync(ctx context.Context, a *branching.AutoSync, tried graph.Time, fail
 
 // syncOne makes both sides equal. A merge whose conflicts were all decided since is finished first.
 func syncOne(ctx context.Context, c *line.Line, a *branching.AutoSync) error {
-	rule := a.Conflicts
-	if rule == "" {
-		var err error
-		if rule, err = c.Configured(settings.ConflictsKey); err != nil {
-			return err
-		}
+	rule, err := c.Configured(settings.ConflictsKey)
+	if a.Conflicts != "" {
+		rule, err = a.Conflicts, nil
+	}
+	if err != nil {
+		return err
 	}
 	c.Kept = nil
 	t, err := reach.TransferWith(ctx, c, a.Remote, false, false)

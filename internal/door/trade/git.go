@@ -133,7 +133,6 @@ func gitFollow(ctx context.Context, c *line.Line, q *gitFollowRequest) error {
 	return err
 }
 
-// followed prints which branch of git the memory follows.
 func followed(ctx context.Context, c *line.Line) error {
 	dir, err := c.Dir()
 	if err != nil {
@@ -172,13 +171,11 @@ func followed(ctx context.Context, c *line.Line) error {
 		}
 		return c.Printf("the memory follows no git branch; %s\n", where)
 	}
-	if err := answers.Followed(&c.Console, out.Following); err != nil {
-		return err
-	}
+	_ = answers.Followed(&c.Console, out.Following)
 	if out.Hook {
-		return c.Printf("git runs 'mnem git sync' after each merge\n")
+		c.Put("git runs 'mnem git sync' after each merge\n")
 	}
-	return nil
+	return c.Failed()
 }
 
 func gitSync(ctx context.Context, c *line.Line, q *gitSyncRequest) error {

@@ -234,7 +234,6 @@ func BindRedactions() *line.Bound {
 	return v
 }
 
-// acceptPurge says whether redactions of a remote are accepted as they come.
 func acceptPurge(ctx context.Context, c *line.Line, name string, always bool) error {
 	return reach.EditRemotes(ctx, c, place.Change(name, func(r *place.Remote) {
 		r.AcceptPurge = ""

@@ -202,7 +202,7 @@ func sync(ctx context.Context, c *line.Line, q *syncRequest) error {
 	if res == nil || err != nil && !res.Did() {
 		return err
 	}
-	print := func(_ *show.Console, s *trade.Synced) error { return answers.Sync(&c.Console, s, err != nil) }
+	print := func(to *show.Console, s *trade.Synced) error { return answers.Sync(to, s, err != nil) }
 	return line.FirstError(show.Answer(&c.Console, res, print), err)
 }
 
@@ -219,7 +219,6 @@ func settle(c *line.Line, q *mergeRule) (err error) {
 	return nil
 }
 
-// branchesToSync returns the branches that a sync brings to the same state.
 func branchesToSync(ctx context.Context, c *line.Line, t *trade.Transfer, branch string, all bool) ([]string, error) {
 	if err := c.Follow(); err != nil {
 		return nil, err
@@ -237,16 +236,14 @@ func branchesToSync(ctx context.Context, c *line.Line, t *trade.Transfer, branch
 	return t.BranchesHere(ctx, all)
 }
 
-type (
-	cloneRequest struct {
-		From string `op:",arg"`
-		Dir  string `op:",arg"`
-		verb.Actor
-		takesSigned
-		withSessions
-		encrypts
-	}
-)
+type cloneRequest struct {
+	From string `op:",arg"`
+	Dir  string `op:",arg"`
+	verb.Actor
+	takesSigned
+	withSessions
+	encrypts
+}
 
 func cloneHere(ctx context.Context, c *line.Line, q *cloneRequest) error {
 	res, err := clone(ctx, c, q)

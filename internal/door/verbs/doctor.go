@@ -25,7 +25,6 @@ import (
 	"github.com/mnem-project/mnem/internal/verb/upkeep"
 )
 
-// doctor is an examination under way.
 type doctor struct {
 	upkeep.Diagnosis
 	c       *line.Line
@@ -45,16 +44,15 @@ func bindDoctor() *line.Bound {
 	return &line.Bound{Spec: &upkeep.Doctor.Spec, Around: around}
 }
 
-// failed notes an error that a check ran into.
 func (d *doctor) failed(check, fix string, err error) {
 	d.corrupt = d.Failed(check, fix, err) != nil || d.corrupt
 }
 
-// examine looks at everything.
 func (d *doctor) examine() {
-	defer d.clients()
 	dir, err := d.c.Dir()
+	defer func() { setup.Integrating(d.c, setup.Integration{}).Examine(&d.Diagnosis, dir) }()
 	if err != nil {
+		dir = ""
 		d.failed("repository", "", err)
 		return
 	}
@@ -83,7 +81,6 @@ func (d *doctor) examine() {
 	}
 }
 
-// permissions looks at who may read and write the repository.
 func (d *doctor) permissions(path string, info os.FileInfo) {
 	switch {
 	case line.OfOther(info):
@@ -216,7 +213,6 @@ func (d *doctor) repository(path string) {
 	}
 }
 
-// synced looks at the remotes that are synced automatically.
 func (d *doctor) synced(path string) {
 	list, err := branching.AutoSyncs(path)
 	if err != nil {
@@ -241,16 +237,6 @@ func (d *doctor) synced(path string) {
 	}
 }
 
-// clients looks at what integrate wrote.
-func (d *doctor) clients() {
-	dir, err := d.c.Dir()
-	if err != nil {
-		dir = ""
-	}
-	setup.Integrating(d.c, setup.Integration{}).Examine(&d.Diagnosis, dir)
-}
-
-// print prints the findings and sets the exit code.
 func (d *doctor) print() error {
 	c := d.c
 	if d.Errors > 0 {

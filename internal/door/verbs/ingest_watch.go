@@ -27,8 +27,7 @@ func bindIngest() *line.Bound {
 	return v
 }
 
-// watchFiles keeps files, and again each time some of them changed. Between two runs the repository is not
-// open. To be told to stop is how it ends.
+// watchFiles keeps files, and again when some changed, until it is interrupted. In between the repository is closed.
 func watchFiles(ctx context.Context, c *line.Line, q *ingesting.IngestRequest, run func(context.Context) error) error {
 	own, err := c.Dir()
 	if err != nil {
@@ -57,7 +56,11 @@ func watchFiles(ctx context.Context, c *line.Line, q *ingesting.IngestRequest, r
 			c.Report(ctx, err) // the next change tries again
 		}
 		if !c.Again {
-			c.Remark("watching %s; stop with Ctrl-C", dirCount(n))
+			dirs := "1 directory"
+			if n != 1 {
+				dirs = fmt.Sprintf("%d directories", n)
+			}
+			c.Remark("watching %s; stop with Ctrl-C", dirs)
 		}
 		if err := line.FirstError(c.Out.Flush(), w.Wait(ctx)); err != nil {
 			return interruptible(ctx, c, err)
@@ -65,15 +68,7 @@ func watchFiles(ctx context.Context, c *line.Line, q *ingesting.IngestRequest, r
 	}
 }
 
-func dirCount(n int) string {
-	if n == 1 {
-		return "1 directory"
-	}
-	return fmt.Sprintf("%d directories", n)
-}
-
-// watchAll watches all directories there are. One that appears while they are listed is found by listing them
-// once more.
+// watchAll watches all directories, and lists them again until none is new.
 func watchAll(ctx context.Context, w *filewatch.Watcher, own string, paths []string) (int, error) {
 	for {
 		dirs, err := ingesting.WatchedDirs(ctx, own, paths)
@@ -90,7 +85,6 @@ func watchAll(ctx context.Context, w *filewatch.Watcher, own string, paths []str
 	}
 }
 
-// interruptible leaves out the error of being told to stop.
 func interruptible(ctx context.Context, c *line.Line, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) && line.OutcomeOf(ctx, err) == operation.Interrupted {
 		c.Exit = operation.OK.Exit

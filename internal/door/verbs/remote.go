@@ -40,9 +40,7 @@ func Runner(c *line.Line, h *peers.Holder, sign bool) operation.Runner {
 }
 
 // Run implements operation.Runner: here, or in the process that has the repository open.
-func (r *runner) Run(
-	ctx context.Context, call operation.Call, out io.Writer,
-) (operation.Outcome, error) {
+func (r *runner) Run(ctx context.Context, call operation.Call, out io.Writer) (operation.Outcome, error) {
 	args, err := call.Arguments()
 	if err != nil {
 		return Failed(ctx, err)
@@ -70,9 +68,7 @@ func (r *runner) Run(
 	defer c.Release(nil) // where it panics: others wait for the end of all uses
 	err = runCall(ctx, c, operationVerbs()[call.Operation.Name], args)
 	c.Release(err)
-	if flushErr := c.Out.Flush(); err == nil {
-		err = flushErr
-	}
+	err = line.FirstError(err, c.Out.Flush())
 	switch {
 	case results.err != nil:
 		return operation.Interrupted, results.err
@@ -103,9 +99,7 @@ type faithfulWriter struct {
 
 func (w *faithfulWriter) Write(p []byte) (int, error) {
 	n, err := w.to.Write(p)
-	if err != nil && w.err == nil {
-		w.err = err
-	}
+	w.err = line.FirstError(w.err, err)
 	return n, err
 }
 
@@ -121,7 +115,6 @@ var operationVerbs = sync.OnceValue(func() map[string]*line.Bound {
 	return of
 })
 
-// runCall runs a verb with the arguments of a remote caller.
 func runCall(ctx context.Context, c *line.Line, v *line.Bound, args *operation.Arguments) error {
 	req := v.Spec.Request()
 	words := strings.Fields(v.Spec.Command)

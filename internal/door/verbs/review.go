@@ -58,8 +58,7 @@ func reviewsHere(c *line.Line, q *remembering.ReviewRequest) bool {
 // decision is the fate of a memory: the name of a flag, "" for nothing, and the text of an edit.
 type decision struct{ flag, text string }
 
-// reviewAll asks about each memory, and gives the request the fields that say so. It reports
-// whether there is anything to do.
+// reviewAll asks about each memory, sets the fields of the request, and reports whether there is anything to do.
 func reviewAll(ctx context.Context, c *line.Line, q *remembering.ReviewRequest) (bool, error) {
 	reach.Capture(ctx, c, false)
 	got, err := listToReview(ctx, c, *q)
@@ -113,7 +112,6 @@ func reviewAll(ctx context.Context, c *line.Line, q *remembering.ReviewRequest) 
 	return true, nil
 }
 
-// listToReview returns the memories to review.
 func listToReview(ctx context.Context, c *line.Line, q remembering.ReviewRequest) (got *remembering.Reviewed, err error) {
 	dir, err := c.Dir()
 	if err != nil {
@@ -126,7 +124,6 @@ func listToReview(ctx context.Context, c *line.Line, q remembering.ReviewRequest
 	return got, err
 }
 
-// showReview shows the memory of a number.
 func showReview(c *line.Line, got *remembering.Reviewed, i int) error {
 	it := got.Items[i]
 	head := []string{
@@ -190,7 +187,6 @@ func decideOne(c *line.Line, it remembering.ReviewItem, lines *bufio.Reader) (d 
 	}
 }
 
-// newText asks for a line.
 func newText(c *line.Line, lines *bufio.Reader) (string, error) {
 	if err := line.FirstError(c.Printf("edit\nnew text, in one line, none to leave it: "), c.Out.Flush()); err != nil {
 		return "", err

@@ -39,7 +39,6 @@ func Verbs() []*line.Bound {
 	return list
 }
 
-// verbsOfMemory are the verbs that change or read the nodes of a memory.
 func verbsOfMemory() []*line.Bound {
 	return []*line.Bound{
 		// Start
