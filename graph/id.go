@@ -27,17 +27,9 @@ type ID [IDLen]byte
 
 // String returns the UUID form in lower case.
 func (id ID) String() string {
-	var buf [uuidLen]byte
-	at := 0
-	for i, b := range id {
-		if i == 4 || i == 6 || i == 8 || i == 10 {
-			buf[at] = '-'
-			at++
-		}
-		hex.Encode(buf[at:], []byte{b})
-		at += 2
-	}
-	return string(buf[:])
+	var h [2 * IDLen]byte
+	hex.Encode(h[:], id[:])
+	return string(h[:8]) + "-" + string(h[8:12]) + "-" + string(h[12:16]) + "-" + string(h[16:20]) + "-" + string(h[20:])
 }
 
 // MarshalJSON writes the UUID form, null for the zero ID.
