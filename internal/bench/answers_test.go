@@ -100,8 +100,7 @@ func TestRailway(t *testing.T) {
 		figures := measured(t, row.flags)
 		fmt.Fprintf(&table, "| %s |", row.name)
 		for j, c := range railwayColumns {
-			x, err := strconv.ParseFloat(figures[c.figure], 64)
-			must.OK(t, err, row.name, ": ", c.figure)
+			x := must.Get(strconv.ParseFloat(figures[c.figure], 64))(t, row.name, ": ", c.figure)
 			bound := railwayBounds[i][j]
 			if c.worse && x > bound || !c.worse && x < bound {
 				t.Errorf("%s: %s is %g, worse than %g", row.name, c.figure, x, bound)
@@ -120,13 +119,10 @@ func TestRailway(t *testing.T) {
 // keepTable compares a table of a page with the expected one, or writes it.
 func keepTable(t *testing.T, file, begin, table string) {
 	t.Helper()
-	page, err := os.ReadFile(file)
-	must.OK(t, err)
+	page := must.Get(os.ReadFile(file))(t)
 	before, rest, begins := strings.Cut(strings.ReplaceAll(string(page), "\r\n", "\n"), begin)
 	have, after, ends := strings.Cut(rest, answersEnd)
-	if !begins || !ends {
-		t.Fatalf("%s has no %q and %q", file, begin, answersEnd)
-	}
+	must.Require(t, begins && ends, "%s has no %q and %q", file, begin, answersEnd)
 	if *rewrite {
 		must.OK(t, os.WriteFile(file, []byte(before+begin+table+answersEnd+after), 0o644))
 		have = table

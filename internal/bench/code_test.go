@@ -28,8 +28,7 @@ type codeQuestion struct {
 func TestQuestionsAboutCode(t *testing.T) {
 	effort.Long(t)
 	effort.Alone(t)
-	root, err := filepath.Abs(filepath.Join("..", ".."))
-	must.OK(t, err)
+	root := must.Get(filepath.Abs(filepath.Join("..", "..")))(t)
 	w := newWorld(t)
 	w.run(0, "init")
 	w.run(0, "ingest", root, "--project", "mnem", "--quiet")
@@ -61,8 +60,7 @@ func TestQuestionsAboutCode(t *testing.T) {
 // codeQuestions reads questions, and checks that the files which answer them are still there.
 func codeQuestions(t *testing.T, file, root string) (out []codeQuestion) {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	must.OK(t, err)
+	data := must.Get(os.ReadFile(file))(t)
 	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
 		var q codeQuestion
 		must.OK(t, json.Unmarshal(lines.Bytes(), &q))
@@ -70,14 +68,10 @@ func codeQuestions(t *testing.T, file, root string) (out []codeQuestion) {
 			_, err := os.Stat(filepath.Join(root, filepath.FromSlash(name)))
 			return err != nil
 		})
-		if len(q.Files) == 0 {
-			t.Fatalf("%s: %q: none of its files is there any more", file, q.Text)
-		}
+		must.Require(t, len(q.Files) > 0, "%s: %q: none of its files is there any more", file, q.Text)
 		out = append(out, q)
 	}
-	if len(out) < 9 {
-		t.Fatalf("%s: %d questions", file, len(out))
-	}
+	must.Require(t, len(out) >= 9, "%s: %d questions", file, len(out))
 	return out
 }
 
@@ -106,8 +100,7 @@ func pathsOf(w *world) map[string]string {
 	}
 	paths := map[string]string{}
 	for _, n := range list.Nodes {
-		source, err := sources.Parse(n.Sources[0])
-		must.OK(w.t, err)
+		source := must.Get(sources.Parse(n.Sources[0]))(w.t)
 		paths[n.ID] = source.Path
 	}
 	return paths

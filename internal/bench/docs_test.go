@@ -80,8 +80,7 @@ func TestPage(t *testing.T) {
 	if *rewrite {
 		must.OK(t, os.WriteFile(page, []byte(want), 0o644))
 	}
-	got, err := os.ReadFile(page)
-	must.OK(t, err)
+	got := must.Get(os.ReadFile(page))(t)
 	if diff := cmp.Diff(want, strings.ReplaceAll(string(got), "\r\n", "\n")); diff != "" {
 		t.Errorf("%s is out of date: run this test with -rewrite (-want +have):\n%s", page, diff)
 	}
@@ -119,13 +118,11 @@ func runExamples(t *testing.T, cmd *cobra.Command) (ran int) {
 
 func checkAnswer(t *testing.T, command, out string) {
 	t.Helper()
-	text, err := operation.Schema(shapes()[command])
-	must.OK(t, err)
+	text := must.Get(operation.Schema(shapes()[command]))(t)
 	var schema jsonschema.Schema
 	must.OK(t, json.Unmarshal(text, &schema))
 	closeSchema(&schema)
-	resolved, err := schema.Resolve(nil)
-	must.OK(t, err)
+	resolved := must.Get(schema.Resolve(nil))(t)
 	var v any
 	must.OK(t, json.Unmarshal([]byte(out), &v), out)
 	must.OK(t, resolved.Validate(v), command, ": ", out)

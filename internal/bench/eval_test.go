@@ -22,8 +22,7 @@ import (
 func benchWorld(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
-	queries, err := os.ReadFile(filepath.Join("..", "..", "testdata", "demo", "queries.jsonl"))
-	must.OK(t, err)
+	queries := must.Get(os.ReadFile(filepath.Join("..", "..", "testdata", "demo", "queries.jsonl")))(t)
 	w.write("memory.changes.jsonl", demo.Memory)
 	w.write("memory.queries.jsonl", string(queries))
 	return w
@@ -45,8 +44,7 @@ func TestBenchAnswersAsRetrieveDoes(t *testing.T) {
 	before = append([]string{"dated.changes.jsonl", "dated.queries.jsonl"}, before...)
 	w.bench(0, "eval", ".", "--results", "results.jsonl")
 	must.Same(t, files(t, w.Dir), append(before, "results.jsonl"), "files")
-	got, err := os.ReadFile(filepath.Join(w.Dir, "results.jsonl"))
-	must.OK(t, err)
+	got := must.Get(os.ReadFile(filepath.Join(w.Dir, "results.jsonl")))(t)
 	w.run(0, "init")
 	other.run(0, "init")
 	other.run(0, "commit", "-m", "dated", "dated.changes.jsonl")
@@ -74,8 +72,7 @@ func TestBenchCountsFromOneDay(t *testing.T) {
 
 func files(t *testing.T, dir string) []string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	must.OK(t, err)
+	entries := must.Get(os.ReadDir(dir))(t)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -93,9 +90,7 @@ func withoutCommits(t *testing.T, text string) []string {
 		delete(answer, "commit")
 		out = append(out, fmt.Sprintf("%s", answer))
 	}
-	if len(out) < 20 {
-		t.Fatalf("only %d answers", len(out))
-	}
+	must.Require(t, len(out) >= 20, "only %d answers", len(out))
 	return out
 }
 

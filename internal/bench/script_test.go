@@ -15,6 +15,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write golden files instead of comparing with them")
@@ -30,9 +31,7 @@ const scriptTime = 1767323045
 func TestScripts(t *testing.T) {
 	effort.Alone(t)
 	files, err := filepath.Glob("testdata/script/*.txtar")
-	if err != nil || len(files) < 3 {
-		t.Fatalf("%d scripts, %v", len(files), err)
-	}
+	must.Require(t, err == nil && len(files) >= 3, "%d scripts, %v", len(files), err)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", UpdateScripts: *rewrite, RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {

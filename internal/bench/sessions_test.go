@@ -182,9 +182,7 @@ func (a *agent) score(p scripted, says, given string) {
 	recalled := ""
 	for _, name := range p.Needs {
 		fact := a.script.Facts[name]
-		if len(fact) == 0 {
-			a.t.Fatalf("%q needs %s, which is no fact", p.Says, name)
-		}
+		must.Require(a.t, len(fact) > 0, "%q needs %s, which is no fact", p.Says, name)
 		has := states(given, fact)
 		if has {
 			right = true

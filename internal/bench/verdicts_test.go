@@ -63,16 +63,13 @@ func openSet(t *testing.T, dir string) *bundledSet {
 // readLines appends the objects of a file, one a line, to a list.
 func readLines[T any](t *testing.T, file string, list *[]T) {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	must.OK(t, err)
+	data := must.Get(os.ReadFile(file))(t)
 	for line := range strings.Lines(string(data)) {
 		var x T
 		must.OK(t, json.Unmarshal([]byte(line), &x), file)
 		*list = append(*list, x)
 	}
-	if len(*list) == 0 {
-		t.Fatalf("%s is empty", file)
-	}
+	must.Require(t, len(*list) > 0, "%s is empty", file)
 }
 
 // remember stores the memories from one number up to another.
@@ -80,8 +77,7 @@ func (s *bundledSet) remember(from, to int) {
 	s.t.Helper()
 	var lines strings.Builder
 	for _, m := range s.memories[from:to] {
-		b, err := json.Marshal(m)
-		must.OK(s.t, err)
+		b := must.Get(json.Marshal(m))(s.t)
 		lines.Write(append(b, '\n'))
 	}
 	s.Stdin = strings.NewReader(lines.String())
@@ -93,9 +89,7 @@ func (s *bundledSet) remember(from, to int) {
 		}
 		s.keys[got.ID] = s.memories[from+i].Key
 	}
-	if len(s.keys) != to {
-		s.t.Fatalf("%d memories of %d", len(s.keys), to)
-	}
+	must.Require(s.t, len(s.keys) == to, "%d memories of %d", len(s.keys), to)
 }
 
 // verdict is the answer to a question: its verdict, and the keys of its items.
@@ -111,8 +105,7 @@ func (s *bundledSet) ask(list []bundledQuestion) (out []verdict) {
 	s.t.Helper()
 	var lines strings.Builder
 	for _, q := range list {
-		b, err := json.Marshal(map[string]any{"qid": q.ID, "text": q.Text, "intent": "auto", "limit": 10})
-		must.OK(s.t, err)
+		b := must.Get(json.Marshal(map[string]any{"qid": q.ID, "text": q.Text, "intent": "auto", "limit": 10}))(s.t)
 		lines.Write(append(b, '\n'))
 	}
 	s.Stdin = strings.NewReader(lines.String())
@@ -127,9 +120,7 @@ func (s *bundledSet) ask(list []bundledQuestion) (out []verdict) {
 		}
 		out = append(out, v)
 	}
-	if len(out) != len(list) {
-		s.t.Fatalf("%d answers to %d questions", len(out), len(list))
-	}
+	must.Require(s.t, len(out) == len(list), "%d answers to %d questions", len(out), len(list))
 	return out
 }
 
@@ -187,9 +178,7 @@ func hold(t *testing.T, tallies map[string]tally, where string, least map[string
 func TestVerdictsOfSmallMemories(t *testing.T) {
 	effort.Alone(t)
 	dirs, err := filepath.Glob(filepath.Join(bundled, "small", "*"))
-	if err != nil || len(dirs) != 10 {
-		t.Fatal(dirs, err)
-	}
+	must.Require(t, err == nil && len(dirs) == 10, "%v %v", dirs, err)
 	tallies := map[string]tally{}
 	for _, dir := range dirs {
 		s := openSet(t, dir)

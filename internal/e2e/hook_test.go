@@ -201,13 +201,10 @@ func TestHooksWhereNothingCanBeWritten(t *testing.T) {
 func spooled(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, ".mnem", "spool", "*"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%q, %v", files, err)
-	}
+	must.Require(t, err == nil && len(files) > 0, "%q, %v", files, err)
 	out := make(map[string]string)
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		must.OK(t, err)
+		data := must.Get(os.ReadFile(file))(t)
 		out[file] = string(data)
 	}
 	return out

@@ -88,8 +88,7 @@ func mnem(ctx context.Context, dir, input string, args ...string) (string, error
 
 func mustRun(t *testing.T, dir, input string, args ...string) string {
 	t.Helper()
-	out, err := mnem(t.Context(), dir, input, args...)
-	must.OK(t, err)
+	out := must.Get(mnem(t.Context(), dir, input, args...))(t)
 	return out
 }
 
@@ -110,9 +109,7 @@ func newRepoIn(t *testing.T, dir string) string {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
 		defer cancel()
-		if _, err := mnem(ctx, dir, "", "fsck"); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, must.Err(mnem(ctx, dir, "", "fsck")))
 	})
 	return dir
 }
@@ -244,8 +241,7 @@ func serving(t *testing.T, dir string, args ...string) (*exec.Cmd, string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := command(ctx, dir, append([]string{"serve", "--addr", "127.0.0.1:0", "--log", "none",
 		"--limit", "rate=1000000"}, args...)...)
-	out, err := cmd.StdoutPipe()
-	must.OK(t, err)
+	out := must.Get(cmd.StdoutPipe())(t)
 	cmd.Stderr = cmd.Stdout
 	must.OK(t, cmd.Start())
 	t.Cleanup(func() {

@@ -194,8 +194,7 @@ func TestRollingRestart(t *testing.T) {
 	t.Setenv("XDG_DATA_HOME", filepath.Join(f.dir, "machine"))
 	here("init")
 	for n := range rollingServers {
-		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-		must.OK(t, err)
+		l := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 		f.addrs = append(f.addrs, l.Addr().String())
 		_ = l.Close() // for the server
 		f.start(n)

@@ -112,9 +112,7 @@ func (s *soak) drain() {
 		mustRun(s.t, s.dir, "", "capture")
 		left, err := filepath.Glob(filepath.Join(s.dir, ".mnem", "spool", "*.json"))
 		waiting, err2 := filepath.Glob(filepath.Join(s.dir, ".mnem", "spool", "*.wait"))
-		if err != nil || err2 != nil {
-			s.t.Fatal(err, err2)
-		}
+		must.Require(s.t, err == nil && err2 == nil, "%v %v", err, err2)
 		if len(left)+len(waiting) == 0 {
 			return
 		}

@@ -146,20 +146,14 @@ func (s *soak) copy() {
 	for i := range 10 {
 		key := fmt.Sprintf("copy/%d", i)
 		ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
-		if _, err := mnem(ctx, to, node(key, "in the copy"), "commit", "-m", "copy", "-"); err != nil {
-			s.t.Errorf("in the copy: %v", err)
-		}
-		if _, err := mnem(ctx, to, "", "show", key); err != nil {
-			s.t.Errorf("in the copy: %v", err)
-		}
+		must.OK(s.t, must.Err(mnem(ctx, to, node(key, "in the copy"), "commit", "-m", "copy", "-")), "in the copy")
+		must.OK(s.t, must.Err(mnem(ctx, to, "", "show", key)), "in the copy")
 		if _, err := mnem(ctx, s.dir, "", "show", key); err == nil {
 			s.t.Errorf("%s was written to the copy and is in the original", key)
 		}
 		cancel()
 	}
-	if _, err := mnem(s.t.Context(), to, "", "fsck", "--full"); err != nil {
-		s.t.Errorf("fsck of the copy: %v", err)
-	}
+	must.OK(s.t, must.Err(mnem(s.t.Context(), to, "", "fsck", "--full")), "fsck of the copy")
 	s.count("copy used", "ok")
 }
 

@@ -86,8 +86,7 @@ func TestEventsOverHTTP(t *testing.T) {
 	if res.StatusCode != http.StatusNotFound || !strings.Contains(problem.Detail, "the oldest to watch from") {
 		t.Errorf("%s, %+v", res.Status, problem)
 	}
-	res, err := http.Get(base + "/v1/op_watch?since=%40~1&limit=1")
-	must.OK(t, err)
+	res := must.Get(http.Get(base + "/v1/op_watch?since=%40~1&limit=1"))(t)
 	defer func() { _ = res.Body.Close() }()
 	if lines := bufio.NewScanner(res.Body); !lines.Scan() || !strings.HasPrefix(lines.Text(), `{"op":`) || lines.Scan() {
 		t.Errorf("lines: %q", lines.Text())
@@ -98,8 +97,7 @@ func TestEventsOverHTTP(t *testing.T) {
 // open is killed: no operation is missing or told twice.
 func TestWatchGoesOn(t *testing.T) {
 	dir := newRepo(t)
-	owner, err := newClient(t.Context(), dir)
-	must.OK(t, err)
+	owner := must.Get(newClient(t.Context(), dir))(t)
 	var answer struct{ Commit string }
 	must.OK(t, owner.tool("commit", fact("w/first"), &answer))
 	const writers, each = 3, 8

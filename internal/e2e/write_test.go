@@ -150,8 +150,7 @@ func TestOwnersAreKilled(t *testing.T) {
 	var got acknowledged
 	var longest time.Duration
 	for round := range kills {
-		owner, err := newClient(t.Context(), dir)
-		must.OK(t, err)
+		owner := must.Get(newClient(t.Context(), dir))(t)
 		var answer struct{ Commit string }
 		must.OK(t, owner.tool("commit", fact(fmt.Sprintf("r%d/first", round)), &answer))
 		got.add(fmt.Sprintf("r%d/first", round))

@@ -78,10 +78,8 @@ func TestAnswers(t *testing.T) {
 		"vectors": {evaluate.AnswersOptions{Vectors: true}, []string{"b a", "c", ""}},
 		"both":    {evaluate.AnswersOptions{Vectors: true, Cues: true}, []string{"b a", "c", ""}},
 	} {
-		m, err := fill(t, c.opt, shop())
-		must.OK(t, err)
-		report, err := m.Ask(t.Context())
-		must.OK(t, err)
+		m := must.Get(fill(t, c.opt, shop()))(t)
+		report := must.Get(m.Ask(t.Context()))(t)
 		var got []string
 		for _, q := range report.Questions {
 			got = append(got, strings.Join(q.Found, " "))
@@ -98,8 +96,7 @@ func TestAnswersOfSets(t *testing.T) {
 	}, shop(), shop())
 	must.OK(t, err)
 	must.Equal(t, last, "memories:6/6", "filling ended")
-	report, err := m.Ask(t.Context())
-	must.OK(t, err)
+	report := must.Get(m.Ask(t.Context()))(t)
 	if last != "questions:6/6" || len(report.Questions) != 6 || report.Questions[3].Set != 1 {
 		t.Errorf("%q, %+v", last, report)
 	}
@@ -139,9 +136,7 @@ func TestAnswersRefuse(t *testing.T) {
 	}
 	// Files that no flag asks for are not read.
 	plain := dir("memories.jsonl", shopMemories, "questions.jsonl", shopQuestions)
-	if _, err := fill(t, evaluate.AnswersOptions{}, plain); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, must.Err(fill(t, evaluate.AnswersOptions{}, plain)))
 	var line *graph.LineError
 	again := shopMemories + `{"key":"d","text":"Ropes are sold by the metre","type":"fact","time":"2026-01-04T00:00:00Z"}`
 	_, err := fill(t, evaluate.AnswersOptions{}, shop("memories.jsonl", again))

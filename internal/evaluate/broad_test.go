@@ -40,17 +40,14 @@ func broadSet(t *testing.T) (fstest.MapFS, map[string]*broadQuestion) {
 	t.Helper()
 	files, questionsByID := fstest.MapFS{}, map[string]*broadQuestion{}
 	for name, gold := range map[string]string{"almanac": "pellow", "chat": "chat/S1:1"} {
-		changes, err := os.ReadFile(filepath.Join(questions, name+".changes.jsonl"))
-		must.OK(t, err)
-		broad, err := os.ReadFile(filepath.Join(questions, name+".broad.jsonl"))
-		must.OK(t, err)
+		changes := must.Get(os.ReadFile(filepath.Join(questions, name+".changes.jsonl")))(t)
+		broad := must.Get(os.ReadFile(filepath.Join(questions, name+".broad.jsonl")))(t)
 		var asked bytes.Buffer
 		for line := range bytes.Lines(broad) {
 			q := new(broadQuestion)
 			must.OK(t, json.Unmarshal(line, q))
 			questionsByID[q.ID] = q
-			data, err := json.Marshal(map[string]any{"qid": q.ID, "text": q.Text, "gold": []string{gold}})
-			must.OK(t, err)
+			data := must.Get(json.Marshal(map[string]any{"qid": q.ID, "text": q.Text, "gold": []string{gold}}))(t)
 			asked.Write(append(data, '\n'))
 		}
 		files[name+".changes.jsonl"] = &fstest.MapFile{Data: changes}
@@ -63,9 +60,7 @@ func broadSet(t *testing.T) (fstest.MapFS, map[string]*broadQuestion) {
 // one in a budget that has room for little more than the items.
 func TestBroadQuestions(t *testing.T) {
 	files, byID := broadSet(t)
-	if len(byID) != 15 {
-		t.Fatalf("%d questions", len(byID))
-	}
+	must.Require(t, len(byID) == 15, "%d questions", len(byID))
 	for _, budget := range []int{256, 512} {
 		points, digests := map[retrieve.Altitude]int{}, map[retrieve.Altitude]int{}
 		for _, at := range []retrieve.Altitude{retrieve.AltitudeEntity, retrieve.AltitudeAuto} {

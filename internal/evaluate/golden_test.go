@@ -48,8 +48,7 @@ func TestGolden(t *testing.T) {
 		if os.Getenv("MNEM_REWRITE") != "" {
 			must.OK(t, os.WriteFile(path, []byte(text), 0o666))
 		}
-		want, err := os.ReadFile(path)
-		must.OK(t, err)
+		want := must.Get(os.ReadFile(path))(t)
 		if diff := cmp.Diff(strings.ReplaceAll(string(want), "\r\n", "\n"), text); diff != "" {
 			t.Errorf("%s changed; write it again with MNEM_REWRITE=1 (-want +got):\n%s", name, diff)
 		}

@@ -20,9 +20,7 @@ func TestReadQueries(t *testing.T) {
 		`{"qid":"b","cat":"c","text":"when?","gold":["S:1","S:2"],"gold_sessions":["S"],` +
 		`"limit":50,"valid-at":"2025-01-01"}`
 	got, err := evaluate.ReadQueries(strings.NewReader(text), "q", retrieve.Request{Limit: new(99)})
-	if err != nil || len(got) != 2 {
-		t.Fatalf("%d queries, %v", len(got), err)
-	}
+	must.Require(t, err == nil && len(got) == 2, "%d queries, %v", len(got), err)
 	a, b := got[0], got[1]
 	if a.ID != "a" || a.Category != "" || a.Line != 2 || *a.Request.Limit != 99 ||
 		len(a.Gold) != 1 || a.Gold[0] != graph.NodeID("x") || a.Sessions != nil {
@@ -90,8 +88,7 @@ func (r *endless) Read(p []byte) (int, error) {
 func TestReadQueriesPassesErrorsOn(t *testing.T) {
 	broken := errors.New("broken")
 	in := io.MultiReader(strings.NewReader("\n\n"), &failing{broken})
-	_, err := evaluate.ReadQueries(in, "q", retrieve.Request{})
-	must.Fail(t, err, broken)
+	must.Fail(t, must.Err(evaluate.ReadQueries(in, "q", retrieve.Request{})), broken)
 }
 
 type failing struct{ err error }

@@ -40,8 +40,7 @@ func TestByLane(t *testing.T) {
 {"qid":"3","text":"who was it in May 2023","gold":["eel"],"vectors":{"m":[1,0]},"expand":0}
 {"qid":"4","text":"zeppelin","gold":["cod"],"vectors":{"m":[1,0]},"expand":0}
 `)
-	report, err := evaluate.Run(t.Context(), d, evaluate.RunOptions{By: evaluate.ByLane})
-	must.OK(t, err)
+	report := must.Get(evaluate.Run(t.Context(), d, evaluate.RunOptions{By: evaluate.ByLane}))(t)
 	want := []string{"text 4 0.500", "dense:m 4 0.250", "time 4 0.250",
 		"exact 4 0.250", "recency 4 1.000"}
 	must.Same(t, shown(report), want, "rows")
@@ -53,8 +52,7 @@ func TestByStage(t *testing.T) {
 	d["fish.queries.jsonl"].Data = append(d["fish.queries.jsonl"].Data,
 		`{"qid":"f3","text":"eel","gold":["cod"]}`...)
 	base := retrieve.Request{Dedup: true}
-	report, err := evaluate.Run(t.Context(), d, evaluate.RunOptions{By: evaluate.ByStage, Base: base})
-	must.OK(t, err)
+	report := must.Get(evaluate.Run(t.Context(), d, evaluate.RunOptions{By: evaluate.ByStage, Base: base}))(t)
 	alone := map[string]func(r *retrieve.Request){
 		"without expansion":      func(r *retrieve.Request) { r.Expand = new(0) },
 		"without mentions":       func(r *retrieve.Request) { r.ExpandTypes = []string{"eats"} },
@@ -79,8 +77,7 @@ func TestByStage(t *testing.T) {
 		}
 		req := base
 		change(&req)
-		other, err := evaluate.Run(t.Context(), d, evaluate.RunOptions{Base: req})
-		must.OK(t, err)
+		other := must.Get(evaluate.Run(t.Context(), d, evaluate.RunOptions{Base: req}))(t)
 		if got, want := texts(row.Means), texts(other.All.Means); got != want || row.Queries != 4 {
 			t.Errorf("%s: %s, want %s", row.Category, got, want)
 		}

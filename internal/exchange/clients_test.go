@@ -71,8 +71,7 @@ func clients(t *testing.T) (a, b clientOf, open func(name string) clientOf) {
 	dir := t.TempDir()
 	repokit.LinkDatabase(t, dir, server.URL("two"))
 	opt := core.Options{Wait: 10 * time.Second, Client: "ada"}
-	r, err := care.Init(t.Context(), dir, repokit.By, opt)
-	must.OK(t, err)
+	r := must.Get(care.Init(t.Context(), dir, repokit.By, opt))(t)
 	closing := func(r *core.Repo) clientOf {
 		t.Cleanup(func() {
 			repokit.CheckClean(t, r)
@@ -84,8 +83,7 @@ func clients(t *testing.T) (a, b clientOf, open func(name string) clientOf) {
 	}
 	open = func(name string) clientOf {
 		opt.Client = name
-		r, err := care.Open(dir, opt)
-		must.OK(t, err)
+		r := must.Get(care.Open(dir, opt))(t)
 		return closing(r)
 	}
 	a = closing(r)
@@ -190,9 +188,7 @@ func (c clientOf) conflict(rev string) {
 	c.t.Helper()
 	var stopped *core.MergeError
 	_, err := merging.Merge(c.t.Context(), c.r, rev, core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: repokit.By}})
-	if !errors.As(err, &stopped) {
-		c.t.Fatal(err)
-	}
+	must.Require(c.t, errors.As(err, &stopped), "%v", err)
 }
 
 // TestClientsMerge has two clients, each with a merge in progress on one branch, end their own.

@@ -29,8 +29,7 @@ import (
 // theirs reads a file with go-car.
 func theirs(t *testing.T, file []byte) (root cid.Cid, order []cid.Cid, blocks map[string][]byte) {
 	t.Helper()
-	r, err := oracle.NewBlockReader(bytes.NewReader(file))
-	must.OK(t, err)
+	r := must.Get(oracle.NewBlockReader(bytes.NewReader(file)))(t)
 	blocks = make(map[string][]byte)
 	for {
 		b, err := r.Next()
@@ -78,9 +77,7 @@ func TestOtherToolsReadAnExport(t *testing.T) {
 	}}
 	err = walk.WalkMatching(start, all, func(traversal.Progress, datamodel.Node) error { return nil })
 	must.OK(t, err)
-	if len(loaded) != len(order) {
-		t.Fatalf("%d blocks reached, %d in the file", len(loaded), len(order))
-	}
+	must.Require(t, len(loaded) == len(order), "%d blocks reached, %d in the file", len(loaded), len(order))
 	for i := range order {
 		must.Equal(t, loaded[i], order[i], "block ", i, ", the walk comes")
 	}
@@ -93,8 +90,7 @@ func TestImportOfAnotherToolsFile(t *testing.T) {
 	file, _ := repokit.Export(t, r, exchange.ExportOptions{All: true})
 	root, order, blocks := theirs(t, file)
 	var out bytes.Buffer
-	w, err := storage.NewWritable(&out, []cid.Cid{root}, oracle.WriteAsCarV1(true))
-	must.OK(t, err)
+	w := must.Get(storage.NewWritable(&out, []cid.Cid{root}, oracle.WriteAsCarV1(true)))(t)
 	for _, c := range order {
 		must.OK(t, w.Put(context.Background(), c.KeyString(), blocks[c.KeyString()]))
 	}

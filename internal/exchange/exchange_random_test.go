@@ -47,9 +47,7 @@ func randomHistory(t *testing.T, r *core.Repo, rng *rand.Rand) []ipld.CID {
 	for i := range 3 + rng.IntN(12) {
 		if i == 1 {
 			ref := core.RefOptions{Stamp: repokit.By}
-			if _, err := r.Branches().Create(t.Context(), "side", "main", ref); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, must.Err(r.Branches().Create(t.Context(), "side", "main", ref)))
 		}
 		opt.Branch = "main"
 		if i > 0 && rng.IntN(2) == 0 {
@@ -58,14 +56,12 @@ func randomHistory(t *testing.T, r *core.Repo, rng *rand.Rand) []ipld.CID {
 		if i > 2 && rng.IntN(3) == 0 {
 			other := map[string]string{"main": "side", "side": "main"}[opt.Branch]
 			merge := core.MergeOptions{CommitOptions: opt, Prefer: graph.TakeOurs}
-			res, err := merging.Merge(t.Context(), r, other, merge)
-			must.OK(t, err)
+			res := must.Get(merging.Merge(t.Context(), r, other, merge))(t)
 			commits = append(commits, res.Commit)
 			continue
 		}
 		text := randomLines(rng, i)
-		res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(text), "random"), opt)
-		must.OK(t, err)
+		res := must.Get(r.Commit(t.Context(), state.ReadChanges(strings.NewReader(text), "random"), opt))(t)
 		commits = append(commits, res.Commit)
 	}
 	return commits

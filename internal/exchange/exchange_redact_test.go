@@ -130,8 +130,7 @@ func TestImportRefusesRedactions(t *testing.T) {
 		}},
 		{"of an edge", "missing", func(f *repokit.Forgery) {
 			for _, item := range f.Edges {
-				v, err := ipld.DecodeValue(item)
-				must.OK(f.T, err)
+				v := must.Get(ipld.DecodeValue(item))(f.T)
 				redact(f, v.Link())
 				delete(f.Blocks, v.Link())
 			}
@@ -169,9 +168,7 @@ func TestExportAfterPurge(t *testing.T) {
 	from, _ := repokit.OverMem(t)
 	fill(t, from)
 	opt := care.PurgeOptions{Stamp: repokit.By, Reason: "asked"}
-	if _, err := care.Purge(t.Context(), from, "alice", opt); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(care.Purge(t.Context(), from, "alice", opt)))
 	file, res := repokit.Export(t, from, exchange.ExportOptions{All: true})
 	must.True(t, res.Redacted >= 2 && !bytes.Contains(file, []byte("Alice leads")), "%+v", res)
 	to, _ := repokit.OverMem(t)
@@ -181,8 +178,7 @@ func TestExportAfterPurge(t *testing.T) {
 	if a, b := refNames(t, from), refNames(t, to); a["refs/heads/main"] != b["refs/heads/main"] {
 		t.Errorf("main is %s, want %s", b["refs/heads/main"], a["refs/heads/main"])
 	}
-	old, err := to.Snapshot(t.Context(), "HEAD~2")
-	must.OK(t, err)
+	old := must.Get(to.Snapshot(t.Context(), "HEAD~2"))(t)
 	if n := repokit.NodeByKey(t, old, "alice"); n.Type != state.RedactedType {
 		t.Errorf("the node is a %s", n.Type)
 	}

@@ -35,9 +35,7 @@ func fill(t testing.TB, r *core.Repo) {
 	t.Helper()
 	repokit.Lines(t, r, fmt.Sprintf(harbour, repokit.LongText))
 	opt := sessionpkg.SessionOptions{Stamp: repokit.By}
-	if _, err := sessionpkg.StartSession(t.Context(), r, "review", opt); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(sessionpkg.StartSession(t.Context(), r, "review", opt)))
 	for _, q := range []string{"harbour", "who leads the pier?", "nothing of the kind"} {
 		query(t, r, "review", q)
 	}
@@ -67,16 +65,14 @@ func contents(t testing.TB, st store.Store) map[string]string {
 		})
 		must.OK(t, err)
 	}
-	head, err := st.Head(t.Context())
-	must.OK(t, err)
+	head := must.Get(st.Head(t.Context()))(t)
 	all["head"] = fmt.Sprint(head)
 	return all
 }
 
 func refNames(t testing.TB, r *core.Repo) map[graph.RefName]string {
 	t.Helper()
-	refs, err := r.Refs(t.Context())
-	must.OK(t, err)
+	refs := must.Get(r.Refs(t.Context()))(t)
 	out := make(map[graph.RefName]string)
 	for _, ref := range refs {
 		out[ref.Name] = ref.Target.String() + string(ref.Symbolic)
@@ -114,8 +110,7 @@ func TestExportAllRoundTrip(t *testing.T) {
 // sameAgain replays a session and fails unless it has n receipts that replay identically.
 func sameAgain(t testing.TB, r *core.Repo, session string, n int) {
 	t.Helper()
-	res, err := sessionpkg.Replay(t.Context(), r, session)
-	must.OK(t, err)
+	res := must.Get(sessionpkg.Replay(t.Context(), r, session))(t)
 	must.True(t, res.Identical && res.Receipts == n, "replay of %s: %+v, want %d receipts", session, res, n)
 }
 
@@ -158,9 +153,7 @@ func TestExportIsReproducible(t *testing.T) {
 		}
 		fill(t, r)
 		if i == 1 {
-			if _, err := r.Indexes().Rebuild(t.Context(), "HEAD"); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, must.Err(r.Indexes().Rebuild(t.Context(), "HEAD")))
 		}
 		files[i], _ = repokit.Export(t, r, exchange.ExportOptions{All: true})
 	}
@@ -231,8 +224,7 @@ func TestImportBadName(t *testing.T) {
 		{Name: "a/b"}, {Name: "-a"}, {Name: strings.Repeat("n", 101)}, {Fallback: "a b"},
 		{Name: "n", As: "a..b"}, {Name: "n", As: "-x"},
 	} {
-		_, err := repokit.TryImport(r, file, opt)
-		must.Fail(t, err, state.ErrInvalid, opt)
+		must.Fail(t, must.Err(repokit.TryImport(r, file, opt)), state.ErrInvalid, opt)
 	}
 	other, _ := repokit.OverMem(t)
 	repokit.Lines(t, other, `{"node":{"key":"own","type":"T"}}`)

@@ -26,8 +26,7 @@ func TestExportSelected(t *testing.T) {
 	const graph = `{"f":{"f>":{"graph":{"R":{"l":{"none":{}},":>":{"a":{">":{"@":{}}}}}}}}}`
 	export := func(selector string) ([]cid.Cid, *exchange.ExportResult) {
 		var b bytes.Buffer
-		res, err := exchange.Export(t.Context(), r, &b, exchange.ExportOptions{Selector: selector})
-		must.OK(t, err)
+		res := must.Get(exchange.Export(t.Context(), r, &b, exchange.ExportOptions{Selector: selector}))(t)
 		root, order, blocks := theirs(t, b.Bytes())
 		if root != at || len(blocks) != len(order) || res.Blocks != len(order) || res.Bytes != int64(b.Len()) {
 			t.Errorf("%s: root %s, %d blocks of %d, %d of %d bytes", selector, root, len(blocks), res.Blocks,
@@ -44,9 +43,7 @@ func TestExportSelected(t *testing.T) {
 		t.Error("the same selector gave two files")
 	}
 	var b bytes.Buffer
-	if _, err := exchange.Export(t.Context(), r, &b, exchange.ExportOptions{Selector: graph}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(exchange.Export(t.Context(), r, &b, exchange.ExportOptions{Selector: graph})))
 	empty, _ := repokit.OverMem(t)
 	file := bytes.NewReader(b.Bytes())
 	if _, err := exchange.Import(t.Context(), empty, file, file.Size(), exchange.ImportOptions{}); err == nil {
@@ -76,11 +73,9 @@ func TestLinesRoundTrip(t *testing.T) {
 	repokit.Lines(t, first, fmt.Sprintf(everything, strings.Repeat(`words \"and\" ü `, 20_000)))
 	graph := func(r *core.Repo, text *string) (ipld.CID, *exchange.LinesResult) {
 		t.Helper()
-		s, err := r.Snapshot(t.Context(), "HEAD")
-		must.OK(t, err)
+		s := must.Get(r.Snapshot(t.Context(), "HEAD"))(t)
 		var out bytes.Buffer
-		res, err := exchange.ExportLines(t.Context(), s, &out)
-		must.OK(t, err)
+		res := must.Get(exchange.ExportLines(t.Context(), s, &out))(t)
 		*text = out.String()
 		return s.Graph(), res
 	}

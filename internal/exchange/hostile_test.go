@@ -123,21 +123,16 @@ func TestHostileLines(t *testing.T) {
 func TestHub(t *testing.T) {
 	effort.Alone(t)
 	n := effort.Pick(3_000, 10_000, 100_000)
-	r, err := care.New(t.Context(), mem.New(), repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), mem.New(), repokit.By, core.Options{}))(t)
 	res := repokit.Lines(t, r, repokit.HubLines(n))
-	if res.Nodes.Added != n+1 || res.Edges.Added != n {
-		t.Fatalf("%+v", res)
-	}
+	must.Require(t, res.Nodes.Added == n+1 && res.Edges.Added == n, "%+v", res)
 	s := repokit.Head(t, r)
 	degree, err := s.Adjacency().Degree(t.Context(), graph.NodeID("hub"), adjacency.Out, "")
 	must.True(t, err == nil && degree == uint64(n), "degree %d, %v", degree, err)
 	answer, err := rank.Retrieve(t.Context(), s, retrieve.Request{Text: "centre",
 		OutputOptions: retrieve.OutputOptions{Adjacency: 3},
 		Limit:         new(1)})
-	if err != nil || len(answer.Items) != 1 {
-		t.Fatalf("%+v, %v", answer, err)
-	}
+	must.Require(t, err == nil && len(answer.Items) == 1, "%+v, %v", answer, err)
 	text := answer.Items[0].Rendered
 	if got := strings.Count(text, "  to -> "); got != 3 ||
 		!strings.Contains(text, fmt.Sprintf("  ... (+%d more)\n", n-3)) {

@@ -33,9 +33,7 @@ func TestPackTheDifference(t *testing.T) {
 	first := repokit.MainRef(t, from)
 	whole := repokit.Pack(t, from, exchange.PackOptions{Refs: []core.Ref{first}})
 	tracked := graph.RefName("refs/remotes/origin/heads/main")
-	if _, err := repokit.Receive(t, to, whole, exchange.RefUpdate{Ref: tracked, To: first.Target}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(repokit.Receive(t, to, whole, exchange.RefUpdate{Ref: tracked, To: first.Target})))
 	repokit.Lines(t, from, `{"node":{"key":"alice","type":"Person","summary":"Alice left the harbour"}}`)
 	repokit.Lines(t, from, `{"node":{"key":"log","type":"Note","summary":"The log, closed"}}`)
 	repokit.Lines(t, from, `{"remove":{"node":"boat-7"}}`)
@@ -46,8 +44,7 @@ func TestPackTheDifference(t *testing.T) {
 		t.Error("two packs of one difference differ: a transfer could not go on where it was")
 	}
 	up := exchange.RefUpdate{Ref: tracked, To: second.Target, From: &first.Target, Forward: true}
-	res, err := repokit.Receive(t, to, news, up)
-	must.OK(t, err)
+	res := must.Get(repokit.Receive(t, to, news, up))(t)
 	// The manifest and its tree of refs are not stored.
 	if want := res.Blocks - 2; res.NewBlocks != want {
 		t.Errorf("%d blocks of %d were new, want all but the two of the manifest", res.NewBlocks, res.Blocks)
@@ -91,8 +88,7 @@ func TestReceiveRefuses(t *testing.T) {
 		{"not there", exchange.RefUpdate{Ref: name, To: second.Target, From: &own.Target}, state.ErrConflict},
 		{"HEAD's branch", exchange.RefUpdate{Ref: own.Name}, state.ErrInvalid},
 	} {
-		_, err := repokit.Receive(t, to, whole, c.up)
-		must.Fail(t, err, c.want, c.what)
+		must.Fail(t, must.Err(repokit.Receive(t, to, whole, c.up)), c.want, c.what)
 	}
 	_, err = repokit.Receive(t, to, nil, set)
 	must.Fail(t, err, state.ErrInvalid)
@@ -100,9 +96,7 @@ func TestReceiveRefuses(t *testing.T) {
 	if err != nil || len(refs) != 2 || repokit.MainRef(t, to) != own {
 		t.Errorf("refs %v, %v: something changed", refs, err)
 	}
-	if _, err := repokit.Receive(t, to, whole, set); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(repokit.Receive(t, to, whole, set)))
 	if _, err := repokit.Receive(t, to, nil, exchange.RefUpdate{Ref: name, From: &second.Target}); err != nil {
 		t.Errorf("a branch is removed: %v", err)
 	}
@@ -127,10 +121,8 @@ func TestPackErased(t *testing.T) {
 	must.Equal(t, res.Redactions, 1, res, ": want one gap")
 	shows := func(want string) {
 		t.Helper()
-		s, err := to.At(t.Context(), tip.Target)
-		must.OK(t, err)
-		id, err := s.Name(t.Context(), "alice")
-		must.OK(t, err)
+		s := must.Get(to.At(t.Context(), tip.Target))(t)
+		id := must.Get(s.Name(t.Context(), "alice"))(t)
 		n, _, err := s.Node(t.Context(), id)
 		must.True(t, err == nil && n.Type == want, "the node is shown as %+v, %v, want %s", n, err, want)
 		again := repokit.Pack(t, to, exchange.PackOptions{Refs: []core.Ref{{Name: tip.Name, Target: tip.Target}}})
@@ -197,16 +189,13 @@ func TestGapFilled(t *testing.T) {
 		must.OK(t, err)
 		finds := func(want int) {
 			t.Helper()
-			s, err := to.At(t.Context(), tip.Target)
-			must.OK(t, err)
+			s := must.Get(to.At(t.Context(), tip.Target))(t)
 			res, err := rank.Retrieve(t.Context(), s, retrieve.Request{Text: "heron"})
 			if err != nil || len(res.Items) != want {
 				t.Errorf("%d items and %v; expected: %d", len(res.Items), err, want)
 			}
 		}
-		if _, err := repokit.Receive(t, to, gaps, ref(0)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, must.Err(repokit.Receive(t, to, gaps, ref(0))))
 		finds(0)
 		st.fails = failing
 		_, err = repokit.Receive(t, to, whole, ref(1))
@@ -217,9 +206,7 @@ func TestGapFilled(t *testing.T) {
 		}
 		must.Equal(t, err != nil, failing == 1, "the indexes are not dropped time ", failing, ": ", err)
 		st.fails = 0
-		if _, err := repokit.Receive(t, to, whole, ref(2)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, must.Err(repokit.Receive(t, to, whole, ref(2))))
 		finds(1)
 		repokit.CheckClean(t, to)
 		must.OK(t, to.Close())

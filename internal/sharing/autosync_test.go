@@ -198,8 +198,7 @@ func TestAutoSyncEncrypted(t *testing.T) {
 	var readers []string
 	with := make(map[string]string)
 	for _, machine := range []string{"desk", "laptop"} {
-		id, err := age.GenerateX25519Identity()
-		must.OK(t, err)
+		id := must.Get(age.GenerateX25519Identity())(t)
 		file := filepath.Join(w.dir, machine+".identity")
 		must.OK(t, os.WriteFile(file, []byte(id.String()+"\n"), 0o600))
 		readers, with[machine] = append(readers, "--encrypt", id.Recipient().String()), "MNEM_IDENTITY="+file
@@ -287,9 +286,7 @@ func (w *offAndOn) decide() {
 	}) bool {
 		return strings.HasSuffix(p.Later.Text, "Friday") && strings.HasSuffix(p.Earlier.Text, "Monday")
 	})
-	if pair < 0 {
-		w.Fatalf("no pair to decide: %+v", seen)
-	}
+	must.Require(w, pair >= 0, "no pair to decide: %+v", seen)
 	w.ok("laptop", strings.Fields(seen.Undecided[pair].Settle)[1:]...)
 	w.until("until Friday", "laptop", "show", "cy")
 	w.equal()

@@ -21,8 +21,7 @@ func otherBuild(t *testing.T) string {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go here to build another program with")
 	}
-	root, err := filepath.Abs("../..")
-	must.OK(t, err)
+	root := must.Get(filepath.Abs("../.."))(t)
 	dir, replaced := t.TempDir(), map[string]string{}
 	for file, change := range map[string][2]string{
 		"internal/verb/branching/show.go": {"type ShowRequest struct {", "type ShowRequest struct {\n\tMore string `op:\",remote\" doc:\"a {WORD} more\"`"},
@@ -30,17 +29,13 @@ func otherBuild(t *testing.T) string {
 		"internal/door/verbs/verbs.go":    {"reach.Bind(branching.Blame, answers.Blame),", ""},
 	} {
 		path := filepath.Join(root, filepath.FromSlash(file))
-		data, err := os.ReadFile(path)
-		must.OK(t, err)
+		data := must.Get(os.ReadFile(path))(t)
 		text := strings.Replace(string(data), change[0], change[1], 1)
-		if text == string(data) {
-			t.Fatalf("%s has no %q", file, change[0])
-		}
+		must.Require(t, text != string(data), "%s has no %q", file, change[0])
 		replaced[path] = filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
 		must.OK(t, os.WriteFile(replaced[path], []byte(text), 0o600))
 	}
-	overlay, err := json.Marshal(map[string]any{"Replace": replaced})
-	must.OK(t, err)
+	overlay := must.Get(json.Marshal(map[string]any{"Replace": replaced}))(t)
 	file, program := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "mnem")
 	must.OK(t, os.WriteFile(file, overlay, 0o600))
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-w", "-overlay", file, "-o", program, "./cmd/mnem")
@@ -100,9 +95,7 @@ func TestTwoBuilds(t *testing.T) {
 	}
 	must.OK(t, err)
 	t.Cleanup(func() { _, _ = hold.Process.Kill(), hold.Wait() })
-	if _, err := out.Read(make([]byte, 4096)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(out.Read(make([]byte, 4096))))
 	must.Equal(t, w.summary("a", "three"), "of b")
 	w.add("a", "five", "x")
 	w.ok("a", "sync")

@@ -81,9 +81,7 @@ func carriers(t *testing.T, names ...string) []carrier {
 		{name: "file", url: func(_ *team, dir string) string { return fileURL(dir) }},
 		{name: "held", url: func(w *team, dir string) string { // by another process
 			_, out := program.Hold(w.T, dir)
-			if !program.Owns(w.T, out) {
-				w.Fatal("it is open elsewhere")
-			}
+			must.Require(w, program.Owns(w.T, out), "it is open elsewhere")
 			return dir
 		}},
 		{name: "http", url: func(w *team, dir string) string { return served(w.T, dir) }},
@@ -252,10 +250,8 @@ func startSSHD(t *testing.T) (*sshd, string) {
 			return nil, fmt.Sprintf("ssh-keygen: %v: %s", err, out)
 		}
 	}
-	public, err := os.ReadFile(filepath.Join(dir, "key.pub"))
-	must.OK(t, err)
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	must.OK(t, err)
+	public := must.Get(os.ReadFile(filepath.Join(dir, "key.pub")))(t)
+	l := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	port := l.Addr().(*net.TCPAddr).Port
 	_ = l.Close() // for sshd
 	files := map[string]string{
@@ -270,8 +266,7 @@ func startSSHD(t *testing.T) (*sshd, string) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, paths[0], "-D", "-e", "-f", filepath.Join(dir, "config"))
-	log, err := os.Create(filepath.Join(dir, "log"))
-	must.OK(t, err)
+	log := must.Get(os.Create(filepath.Join(dir, "log")))(t)
 	cmd.Stderr = log
 	if err := cmd.Start(); err != nil {
 		cancel()

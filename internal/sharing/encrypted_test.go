@@ -27,8 +27,7 @@ import (
 // identity makes an identity, which the team uses from then on, and returns its recipient.
 func (w *team) identity(name string) (recipient string) {
 	w.Helper()
-	id, err := age.GenerateX25519Identity()
-	must.OK(w, err)
+	id := must.Get(age.GenerateX25519Identity())(w)
 	file := filepath.Join(w.dir, name)
 	must.OK(w, os.WriteFile(file, []byte("# created by a test\n"+id.String()+"\n"), 0o600))
 	w.env["MNEM_IDENTITY"] = file
@@ -173,8 +172,7 @@ func TestDamagedStore(t *testing.T) {
 		if strings.HasSuffix(file, "lock") {
 			continue
 		}
-		data, err := os.ReadFile(filepath.Join(whole, file))
-		must.OK(t, err)
+		data := must.Get(os.ReadFile(filepath.Join(whole, file)))(t)
 		step := max(1, len(data)/effort.Pick(6, 60, 600))
 		for at := len("mnem encrypted 1\n"); at < len(data); at += step {
 			damaged := bytes.Clone(data)
@@ -200,9 +198,7 @@ func (w *team) storeKey(machine string) age.Identity {
 		err = json.Unmarshal(data, &seen)
 	}
 	key, err2 := age.ParseX25519Identity(seen.Key)
-	if err != nil || err2 != nil {
-		w.Fatal(err, err2)
-	}
+	must.Require(w, err == nil && err2 == nil, "%v %v", err, err2)
 	return key
 }
 
@@ -347,10 +343,8 @@ func TestAutoSyncAsksNothing(t *testing.T) {
 	w := newTeam(t, carrier{name: "path", url: func(_ *team, dir string) string { return dir }})
 	public, private, err := ed25519.GenerateKey(nil)
 	must.OK(t, err)
-	open, err := ssh.MarshalPrivateKey(private, "")
-	must.OK(t, err)
-	locked, err := ssh.MarshalPrivateKeyWithPassphrase(private, "", []byte("pass"))
-	must.OK(t, err)
+	open := must.Get(ssh.MarshalPrivateKey(private, ""))(t)
+	locked := must.Get(ssh.MarshalPrivateKeyWithPassphrase(private, "", []byte("pass")))(t)
 	pub, err := ssh.NewPublicKey(public)
 	must.OK(t, err)
 	own := filepath.Join(w.dir, "hub", ".ssh")

@@ -60,8 +60,7 @@ func TestGitAsksOnce(t *testing.T) {
 	if backend == "" {
 		t.Skip("git http-backend is not installed")
 	}
-	target, err := url.Parse(strings.TrimPrefix(gitOverHTTP(t, backend, dir), "git+"))
-	must.OK(t, err)
+	target := must.Get(url.Parse(strings.TrimPrefix(gitOverHTTP(t, backend, dir), "git+")))(t)
 	var asked atomic.Int64
 	s := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		asked.Add(1)

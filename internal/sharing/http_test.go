@@ -33,8 +33,7 @@ type spoiler struct {
 
 func spoils(t *testing.T, to string) *spoiler {
 	t.Helper()
-	target, err := url.Parse(to)
-	must.OK(t, err)
+	target := must.Get(url.Parse(to))(t)
 	s := &spoiler{}
 	s.cut.Store(-1)
 	s.flip.Store(-1)
@@ -214,8 +213,7 @@ func TestHostileClients(t *testing.T) {
 		if encoding != "" {
 			req.Header.Set("Content-Encoding", encoding)
 		}
-		res, err := http.DefaultClient.Do(req)
-		must.OK(t, err)
+		res := must.Get(http.DefaultClient.Do(req))(t)
 		text, err := io.ReadAll(res.Body)
 		if err == nil {
 			err = res.Body.Close()
@@ -259,8 +257,7 @@ func TestHostileClients(t *testing.T) {
 func TestOlderServer(t *testing.T) {
 	asked := 0
 	w := newTeam(t, carrier{name: "http", url: func(_ *team, dir string) string {
-		to, err := url.Parse(served(t, dir))
-		must.OK(t, err)
+		to := must.Get(url.Parse(served(t, dir)))(t)
 		proxy := httputil.NewSingleHostReverseProxy(to)
 		older := httptest.NewServer(http.HandlerFunc(func(res http.ResponseWriter, req *http.Request) {
 			if strings.HasSuffix(req.URL.Path, "/pack_redactions") || strings.HasSuffix(req.URL.Path, "/pack_redact") {

@@ -76,8 +76,7 @@ func TestReadsWriteNothing(t *testing.T) {
 	w.add("a", "two", "y")
 	files := func() (names []string) {
 		for _, machine := range []string{"a", "hub"} {
-			entries, err := os.ReadDir(filepath.Join(w.dir, machine, core.DirName, "db"))
-			must.OK(t, err)
+			entries := must.Get(os.ReadDir(filepath.Join(w.dir, machine, core.DirName, "db")))(t)
 			for _, e := range entries {
 				names = append(names, machine+"/"+e.Name())
 			}
@@ -102,8 +101,7 @@ func TestTransferBlocksNoCommand(t *testing.T) {
 	w.add("hub", "one", "x")
 	w.clones("a")
 	w.add("a", "two", "y")
-	target, err := url.Parse(served(t, filepath.Join(w.dir, "hub")))
-	must.OK(t, err)
+	target := must.Get(url.Parse(served(t, filepath.Join(w.dir, "hub"))))(t)
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
 	asked, goOn := make(chan struct{}, 100), make(chan struct{})
 	s := spoils(t, target.String())

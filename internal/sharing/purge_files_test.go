@@ -211,9 +211,7 @@ func TestPurgeReachesEveryFile(t *testing.T) {
 	}
 	must.Same(t, out.Elsewhere, []string{"bucket", "origin"}, "it may still be at")
 	for _, name := range []string{"spool/codex-05.place", "spool/codex-09.shown", "spool/codex-08.private"} {
-		if _, err := os.Stat(filepath.Join(w.dir, "a", ".mnem", name)); err != nil {
-			t.Errorf("without the key: %v", err)
-		}
+		must.OK(t, must.Err(os.Stat(filepath.Join(w.dir, "a", ".mnem", name))), "without the key")
 	}
 	data, err := os.ReadFile(filepath.Join(w.dir, "a", ".mnem", "ingest.json"))
 	must.True(t, err == nil && bytes.Contains(data, []byte("other.md")), "ingest.json: %s, %v", data, err)

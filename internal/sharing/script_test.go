@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/mnem-project/mnem/internal/door/cli"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
@@ -45,9 +46,7 @@ func (inline) Verbose() bool                           { return testing.Verbose(
 func scripts(t *testing.T, dir string) (list []scenario) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("testdata", dir, "*.txtar"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no scripts in %s: %v", dir, err)
-	}
+	must.Require(t, err == nil && len(files) > 0, "no scripts in %s: %v", dir, err)
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
 		list = append(list, scenario{strings.ReplaceAll(name, "_", " "), func(w *team) { w.play(file) }})

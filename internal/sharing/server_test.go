@@ -109,12 +109,10 @@ func TestManyRepositories(t *testing.T) {
 		"/x/.mnem/v1/pack_refs": 401, "/%2e%2e/x/v1/pack_refs": 401, "/.hidden/v1/ls": 401, "//x/v1/ls": 401, "/v1/ls": 404,
 		"/healthz": 200, "/x/healthz": 401,
 	} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+path, nil)
-		must.OK(t, err)
+		req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, base+path, nil))(t)
 		req.Header.Set("Authorization", "Bearer "+made.Token)
 		client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-		res, err := client.Do(req)
-		must.OK(t, err)
+		res := must.Get(client.Do(req))(t)
 		_ = res.Body.Close()
 		if got := res.StatusCode; got != status && (got < 300 || status == 200) {
 			t.Errorf("%s: status %d, want %d", path, got, status)
@@ -143,8 +141,7 @@ type uploadsOf struct {
 
 func cutsUploads(t *testing.T, to string) *uploadsOf {
 	t.Helper()
-	target, err := url.Parse(to)
-	must.OK(t, err)
+	target := must.Get(url.Parse(to))(t)
 	u := &uploadsOf{}
 	u.cut.Store(-1)
 	proxy := &httputil.ReverseProxy{
@@ -224,8 +221,7 @@ func TestServerKilled(t *testing.T) {
 		}
 		must.OK(t, err)
 		line := make([]byte, 4096)
-		n, err := out.Read(line)
-		must.OK(t, err)
+		n := must.Get(out.Read(line))(t)
 		_, rest, _ := strings.Cut(string(line[:n]), `"url":"`)
 		at, _, _ := strings.Cut(rest, `"`)
 		w.ok("a", "remote", "add", "--force", "origin", at)

@@ -279,9 +279,7 @@ const few = 24
 // TestSharing runs scenarios over every carrier, each its share.
 func TestSharing(t *testing.T) {
 	all := scenarios(t)
-	if len(all) < 60 {
-		t.Fatalf("%d scenarios", len(all))
-	}
+	must.Require(t, len(all) >= 60, "%d scenarios", len(all))
 	for n, by := range carriers(t) {
 		t.Run(by.name, func(t *testing.T) {
 			t.Parallel() // the last scenario of one carrier waits for no other's first

@@ -22,11 +22,9 @@ const serverEnds = 3 * time.Minute
 // servers returns the processes that answer for sshd.
 func (s *sshd) servers(t *testing.T) (list []int) {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(s.dir, "server-*"))
-	must.OK(t, err)
+	names := must.Get(filepath.Glob(filepath.Join(s.dir, "server-*")))(t)
 	for _, name := range names {
-		pid, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(name), "server-"))
-		must.OK(t, err)
+		pid := must.Get(strconv.Atoi(strings.TrimPrefix(filepath.Base(name), "server-")))(t)
 		words, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		if err != nil || !bytes.Contains(words, []byte(s.dir)) {
 			_ = os.Remove(name) // it was killed

@@ -23,11 +23,9 @@ func TestCrashFS(t *testing.T) {
 	_, err = f.Write([]byte("synced"))
 	must.OK(t, err)
 	must.OK(t, f.Sync())
-	root, err := fs.OpenDir("/")
-	must.OK(t, err)
+	root := must.Get(fs.OpenDir("/"))(t)
 	must.OK(t, root.Sync())
-	dir, err := fs.OpenDir("/d")
-	must.OK(t, err)
+	dir := must.Get(fs.OpenDir("/d"))(t)
 	must.OK(t, dir.SyncData())
 	rw, err := fs.OpenReadWrite("/d/a", vfs.WriteCategoryUnspecified)
 	must.OK(t, err)
@@ -39,8 +37,7 @@ func TestCrashFS(t *testing.T) {
 	must.OK(t, err)
 	must.OK(t, fs.Remove("/d/e"))
 	must.OK(t, fs.RemoveAll("/d/e"))
-	lock, err := fs.Lock("/d/LOCK")
-	must.OK(t, err)
+	lock := must.Get(fs.Lock("/d/LOCK"))(t)
 	must.OK(t, lock.Close())
 	want := []Op{
 		{1, "mkdirall", "/d"}, {2, "create", "/d/a"}, {3, "write", "/d/a"}, {4, "sync", "/d/a"},

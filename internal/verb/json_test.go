@@ -73,8 +73,7 @@ func TestWriteJSONAsStandard(t *testing.T) {
 		full, &full, whole{List: []part{}}, []whole{full, {List: []part{}}}, "text", 5, true, nil, 1.25, []string{}, map[string]int{},
 		(*whole)(nil), struct{}{}, [2]int{1, 2},
 	} {
-		want, err := Encode(v)
-		must.OK(t, err)
+		want := must.Get(Encode(v))(t)
 		must.Equal(t, written(t, v), string(want), v, ": written , want ", want)
 	}
 }

@@ -90,8 +90,7 @@ func TestSteadily(t *testing.T) {
 // verb that reads is begun again once, unless a part of its answer was given.
 func TestSteadilyShared(t *testing.T) {
 	by := state.Stamp{Author: "a", Time: 1, Command: []string{"x"}}
-	r, err := care.New(t.Context(), sharedMem{Store: mem.New()}, by, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), sharedMem{Store: mem.New()}, by, core.Options{}))(t)
 	for _, c := range []struct {
 		damaged, early, tries int
 		fails                 bool

@@ -20,8 +20,7 @@ func (c clock) Now() (graph.Time, error) { return c.now, nil }
 
 func micros(t *testing.T, s string) graph.Time {
 	t.Helper()
-	at, err := time.Parse(time.RFC3339, s)
-	must.OK(t, err)
+	at := must.Get(time.Parse(time.RFC3339, s))(t)
 	return graph.From(at)
 }
 

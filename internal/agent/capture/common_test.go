@@ -23,8 +23,7 @@ func commonOf(t *testing.T) string {
 	vocabulary := codec.NewO200kBase()
 	words := map[string]commonness{}
 	for rank := range uint(knowns) {
-		token, err := vocabulary.Decode([]uint{rank})
-		must.OK(t, err)
+		token := must.Get(vocabulary.Decode([]uint{rank}))(t)
 		word := strings.ToLower(strings.TrimPrefix(token, " "))
 		if !utf8.ValidString(word) || utf8.RuneCountInString(word) < 2 ||
 			strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {

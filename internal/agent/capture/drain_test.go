@@ -24,8 +24,7 @@ func line(n int, text string) string {
 // TestDrain takes in a transcript as it grows, is given again, is rewritten and leaves its directory.
 func TestDrain(t *testing.T) {
 	by := state.Stamp{Author: "ada", Time: 1_700_000_000_000_000, Command: []string{"drain"}}
-	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), mem.New(), by, core.Options{}))(t)
 	home, dir := t.TempDir(), t.TempDir()
 	file := filepath.Join(home, "s.jsonl")
 	call := &capture.Call{Host: capture.ClaudeCode, Event: capture.Stop, Session: "s", Transcript: file}
@@ -62,8 +61,7 @@ func TestDrain(t *testing.T) {
 	drain(1)
 	note(one)
 	drain(0)
-	s, err := r.Snapshot(t.Context(), "HEAD")
-	must.OK(t, err)
+	s := must.Get(r.Snapshot(t.Context(), "HEAD"))(t)
 	for n, want := range map[int]string{1: "We deploy to Oslo.", 3: "A new beginning"} {
 		node, _, err := s.Node(t.Context(), graph.NodeID(fmt.Sprintf("turn/claude-code/u%d", n)))
 		must.True(t, err == nil && strings.HasPrefix(node.Summary, want), "turn %d: %+v, %v", n, node, err)
@@ -79,8 +77,7 @@ func TestDrain(t *testing.T) {
 func TestDrainRetiresTheOldest(t *testing.T) {
 	at := func(day int) graph.Time { return graph.Time(1_767_268_800_000_000 + int64(day)*86_400_000_000) }
 	by := state.Stamp{Author: "ada", Time: at(0), Command: []string{"drain"}}
-	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), mem.New(), by, core.Options{}))(t)
 	home, dir := t.TempDir(), t.TempDir()
 	file, said := filepath.Join(home, "s.jsonl"), ""
 	say := func(day int, text string) {
@@ -114,8 +111,7 @@ func TestDrainRetiresTheOldest(t *testing.T) {
 		say(5, "few words")
 		drain(5, want)
 	}
-	s, err := r.Snapshot(t.Context(), "HEAD")
-	must.OK(t, err)
+	s := must.Get(r.Snapshot(t.Context(), "HEAD"))(t)
 	for n := range 9 {
 		m, err := s.Mark(t.Context(), graph.OnNode, graph.NodeID(fmt.Sprintf("turn/claude-code/u%d", n)))
 		must.True(t, err == nil && (m != nil) == (n < 3), "turn %d: %v, %v", n, m, err)

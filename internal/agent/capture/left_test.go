@@ -38,8 +38,7 @@ func TestLeft(t *testing.T) {
 	} {
 		t.Run(string(c.host), func(t *testing.T) {
 			by := state.Stamp{Author: "ada", Time: 1_700_000_000_000_000, Command: []string{"drain"}}
-			r, err := care.New(t.Context(), mem.New(), by, core.Options{})
-			must.OK(t, err)
+			r := must.Get(care.New(t.Context(), mem.New(), by, core.Options{}))(t)
 			home, dir := t.TempDir(), t.TempDir()
 			file := filepath.Join(home, "s.jsonl")
 			call := &capture.Call{Host: c.host, Event: capture.Stop, Session: "s", Transcript: file}
@@ -61,8 +60,7 @@ func TestLeft(t *testing.T) {
 			}
 			marks := func() map[string]*graph.Mark {
 				t.Helper()
-				s, err := r.Snapshot(t.Context(), "HEAD")
-				must.OK(t, err)
+				s := must.Get(r.Snapshot(t.Context(), "HEAD"))(t)
 				out := make(map[string]*graph.Mark)
 				for e, err := range s.Nodes(t.Context(), graph.ID{}) {
 					n := e.Node

@@ -22,8 +22,7 @@ import (
 // is in the memory and no longer, and not at all where it is private.
 func TestTalks(t *testing.T) {
 	by := state.Stamp{Author: "ada", Time: 1_700_000_000_000_000, Command: []string{"drain"}}
-	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), mem.New(), by, core.Options{}))(t)
 	dir := t.TempDir()
 	talk := func(texts ...string) *capture.Call {
 		t.Helper()
@@ -34,9 +33,7 @@ func TestTalks(t *testing.T) {
 		}
 		in := `{"session_id":"s","cwd":"/p","talk":{"info":{"id":"s"},"messages":[` + strings.Join(said, ",") + `]}}`
 		call, err := capture.Parse("opencode", "stop", []byte(in))
-		if err != nil || call.Talk == nil {
-			t.Fatalf("%+v, %v", call, err)
-		}
+		must.Require(t, err == nil && call.Talk != nil, "%+v, %v", call, err)
 		return call
 	}
 	note := func(call *capture.Call) {
@@ -49,8 +46,7 @@ func TestTalks(t *testing.T) {
 	}
 	talks := func() int {
 		t.Helper()
-		list, err := filepath.Glob(filepath.Join(dir, capture.SpoolDir, "*.talk"))
-		must.OK(t, err)
+		list := must.Get(filepath.Glob(filepath.Join(dir, capture.SpoolDir, "*.talk")))(t)
 		return len(list)
 	}
 	drain := func(turns int) {

@@ -118,10 +118,8 @@ func TestSetAndRemoveRestore(t *testing.T) {
 	for seed := range effort.Pick(uint64(1000), 4000, 40_000) {
 		r := randomJSON{rand.New(rand.NewPCG(seed, 7)), []string{"\n", "\r\n"}[seed%2]}
 		text := r.gap(false) + r.value(0, true) + r.gap(false)
-		set, err := setJSON([]byte(text), section, name, jsonFields())
-		must.OK(t, err, "seed ", seed, ": ", text)
-		root, err := parseJSONC(set)
-		must.OK(t, err, "seed ", seed, ": ", set)
+		set := must.Get(setJSON([]byte(text), section, name, jsonFields()))(t, "seed ", seed, ": ", text)
+		root := must.Get(parseJSONC(set))(t, "seed ", seed, ": ", set)
 		got := root.plain().(map[string]any)[section].(map[string]any)[name]
 		want := map[string]any{"command": mnem.Command, "args": decoded(mnem.Args)}
 		must.Same(t, got, want, "seed ", seed, ": the entry")
@@ -171,9 +169,7 @@ func TestWriteKeepsLinksModesAndBackups(t *testing.T) {
 	c, _ := Find("cursor")
 	path := c.Path(Machine{Home: dir}, User)
 	change, err := c.Set(path, name, mnem, nil)
-	if err != nil || !change.Changed() {
-		t.Fatal(err)
-	}
+	must.Require(t, err == nil && change.Changed(), "%v", err)
 	if backup, err := change.Write(t.Context()); err != nil || backup != "" {
 		t.Fatal(backup, err)
 	}
@@ -186,9 +182,7 @@ func TestWriteKeepsLinksModesAndBackups(t *testing.T) {
 	if change, err = c.Remove(path, Setup{Name: name}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := change.Write(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(change.Write(t.Context())))
 	_, err = os.Stat(path)
 	must.Fail(t, err, fs.ErrNotExist)
 
@@ -201,8 +195,7 @@ func TestWriteKeepsLinksModesAndBackups(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := *change
-	backup, err := change.Write(t.Context())
-	must.OK(t, err)
+	backup := must.Get(change.Write(t.Context()))(t)
 	must.Equal(t, backup, real+Backup)
 	if old, err := os.ReadFile(backup); err != nil || string(old) != "{\"a\": 1}\n" {
 		t.Errorf("%q, %v", old, err)
@@ -228,9 +221,7 @@ func TestInlineTables(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "[a]\nmcp_servers = 1\n", "mcp_servers.x.command = \"x\"\n"} {
-		if _, err := setTOML([]byte(text), "mcp_servers", name, jsonFields()); err != nil {
-			t.Errorf("%q: %v", text, err)
-		}
+		must.OK(t, must.Err(setTOML([]byte(text), "mcp_servers", name, jsonFields())), text)
 	}
 }
 

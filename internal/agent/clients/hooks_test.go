@@ -58,8 +58,7 @@ func TestHooksRestore(t *testing.T) {
 			text := fmt.Sprintf(`{%s%s"a": 1,%s"hooks": {%s%q: %s,%s"Other": %s%s}%s}`, r.gap(true), version, r.gap(true),
 				r.gap(true), f.events[2].name, r.ownHooks(f), r.gap(true), r.ownHooks(f), r.gap(true), r.gap(true))
 			text = []string{text, text, text, "{" + r.gap(true) + "}", "{\"hooks\":" + r.gap(false) + "{}}"}[seed%5]
-			set, err := f.set([]byte(text), s)
-			must.OK(t, err, host, ", seed ", seed, ": ", text)
+			set := must.Get(f.set([]byte(text), s))(t, host, ", seed ", seed, ": ", text)
 			again, err := f.set(set, s)
 			if err != nil || string(again) != string(set) {
 				t.Fatalf("%s, seed %d: not the same the second time: %v\n%s", host, seed, err, again)
@@ -101,10 +100,8 @@ func TestHooksUpdated(t *testing.T) {
 				if f.flat {
 					text = fmt.Sprintf(`{"hooks": {%q: [%s, {"command": "mine"}]}}`, first.name, run)
 				}
-				set, err := f.set([]byte(text), s)
-				must.OK(t, err, host, ", ", what)
-				root, err := parseJSONC(set)
-				must.OK(t, err)
+				set := must.Get(f.set([]byte(text), s))(t, host, ", ", what)
+				root := must.Get(parseJSONC(set))(t)
 				all := f.ours(root, s)
 				must.True(t, len(all) == len(f.events), "%s, %s: %d commands: %s", host, what, len(all), set)
 				for _, p := range all {
@@ -155,8 +152,7 @@ func TestHooksAreOurs(t *testing.T) {
 		if program, event, ours := f.program(f.command(s, stop), s); !ours || program != c.program || event != stop {
 			t.Errorf("%s: %q, %q, %t", f.command(s, stop), program, event, ours)
 		}
-		text, err := f.set(nil, s)
-		must.OK(t, err)
+		text := must.Get(f.set(nil, s))(t)
 		client, _ := Find("codex")
 		must.True(t, client.ours(text, s), "%s: not known as ours", c.program)
 		if back, err := f.remove(text, nil, s); err != nil || len(strings.Join(strings.Fields(string(back)), "")) > 2 {
@@ -206,8 +202,7 @@ func TestHooksState(t *testing.T) {
 	path := client.HooksPath(m, User)
 	state := func() HooksState {
 		t.Helper()
-		got, err := client.Hooks(path, s)
-		must.OK(t, err)
+		got := must.Get(client.Hooks(path, s))(t)
 		return got
 	}
 	if got := state(); got.There != 0 || got.Outdated {

@@ -42,9 +42,7 @@ func makeChange(t *testing.T, root string, c *FileEdit, err error) bool {
 	t.Helper()
 	must.OK(t, err)
 	c.Root = root
-	if _, err := c.Write(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(c.Write(t.Context())))
 	return c.Changed()
 }
 
@@ -69,8 +67,7 @@ func rulesState(t *testing.T, c Client, path, want string) {
 
 func fileText(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	must.OK(t, err)
+	text := must.Get(os.ReadFile(path))(t)
 	return string(text)
 }
 
@@ -112,9 +109,7 @@ func TestRulesKeepOtherDirectories(t *testing.T) {
 	path = filepath.Join(link, "mnem", "SKILL.md")
 	setRules(t, c, root, path)
 	removeRules(t, c, root, path)
-	if _, err := os.Lstat(link); err != nil {
-		t.Errorf("the user's link is gone: %v", err)
-	}
+	must.OK(t, must.Err(os.Lstat(link)), "the user's link is gone")
 }
 
 // ownTexts are files of users that sections are added to.
@@ -269,8 +264,7 @@ func TestRulesOfNoText(t *testing.T) {
 		}
 		must.OK(t, os.Remove(path))
 		must.OK(t, os.Mkdir(path, 0o700))
-		_, err := c.SetRules(path)
-		must.Fail(t, err, ErrDamaged)
+		must.Fail(t, must.Err(c.SetRules(path)), ErrDamaged)
 	})
 }
 

@@ -34,8 +34,7 @@ func TestWordDiff(t *testing.T) {
 			if text == "" {
 				continue
 			}
-			v, err := ipld.ParseJSON([]byte(text))
-			must.OK(t, err)
+			v := must.Get(ipld.ParseJSON([]byte(text)))(t)
 			*[]**ipld.Value{&from, &to}[i] = &v
 		}
 		must.Equal(t, WordDiff(c, from, to), tt.want, tt.old, ", ", tt.new)

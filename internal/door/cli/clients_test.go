@@ -18,8 +18,7 @@ func TestSurfacesOfClients(t *testing.T) {
 	if err != nil {
 		t.Skip("no python3")
 	}
-	doc, err := serve.Document(verbs.Operations(), "devel")
-	must.OK(t, err)
+	doc := must.Get(serve.Document(verbs.Operations(), "devel"))(t)
 	file := filepath.Join(t.TempDir(), "openapi.json")
 	must.OK(t, os.WriteFile(file, doc, 0o600))
 	args := []string{"../../../clients/generate.py", "--document", file}

@@ -56,13 +56,9 @@ func TestCopyOfHeld(t *testing.T) {
 	}
 	write(dir, "first")
 	original, out := program.Hold(t, dir)
-	if !program.Owns(t, out) {
-		t.Fatal("it is not the owner")
-	}
+	must.Require(t, program.Owns(t, out), "it is not the owner")
 	to := copied(t, dir)
-	if _, err := os.Stat(filepath.Join(to, ".mnem", "owner")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(os.Stat(filepath.Join(to, ".mnem", "owner"))))
 	// The original's process is stopped: no command may need it for the copy.
 	must.OK(t, original.Process.Signal(syscall.SIGSTOP))
 	write(to, "second")
@@ -70,12 +66,9 @@ func TestCopyOfHeld(t *testing.T) {
 	must.OK(t, original.Process.Signal(syscall.SIGCONT))
 	// A process that has the copy open, with the owner file of the original in its place.
 	another := copied(t, dir)
-	words, err := os.ReadFile(filepath.Join(dir, ".mnem", "owner"))
-	must.OK(t, err)
+	words := must.Get(os.ReadFile(filepath.Join(dir, ".mnem", "owner")))(t)
 	held, heldOut := program.Hold(t, another)
-	if !program.Owns(t, heldOut) {
-		t.Fatal("it is not the owner of the copy")
-	}
+	must.Require(t, program.Owns(t, heldOut), "it is not the owner of the copy")
 	write(another, "third")
 	name := filepath.Join(another, ".mnem", "owner")
 	must.OK(t, os.WriteFile(name, words, 0o600))

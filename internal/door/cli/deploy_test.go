@@ -34,8 +34,7 @@ var otherVariables = []string{"PGPASSWORD", "GOMEMLIMIT", "XDG_DATA_HOME", "XDG_
 
 func parseDeploy(t *testing.T, file string, to func(*yaml.Decoder) error) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", "..", "deploy", file))
-	must.OK(t, err)
+	data := must.Get(os.ReadFile(filepath.Join("..", "..", "..", "deploy", file)))(t)
 	for d := yaml.NewDecoder(bytes.NewReader(data)); ; {
 		if err := to(d); errors.Is(err, io.EOF) {
 			return
@@ -197,8 +196,7 @@ func TestDeploy(t *testing.T) {
 		s.keepsSecrets(t)
 		s.runs(t, dir, server, token)
 	}
-	ignored, err := os.ReadFile(filepath.Join("..", "..", "..", ".dockerignore"))
-	must.OK(t, err)
+	ignored := must.Get(os.ReadFile(filepath.Join("..", "..", "..", ".dockerignore")))(t)
 	for _, path := range []string{"deploy/.env", ".git"} {
 		if !slices.Contains(strings.Fields(string(ignored)), path) {
 			t.Errorf("%s is copied into the image's build", path)
@@ -209,8 +207,7 @@ func TestDeploy(t *testing.T) {
 // keepsSecrets checks that no password is in the file.
 func (s *deployed) keepsSecrets(t *testing.T) {
 	t.Helper()
-	at, err := url.Parse(s.env["MNEM_REPO"])
-	must.OK(t, err)
+	at := must.Get(url.Parse(s.env["MNEM_REPO"]))(t)
 	if _, has := at.User.Password(); has || at.Query().Has("password") {
 		t.Errorf("%s: a password is in MNEM_REPO of %s", s.file, s.name)
 	}
@@ -268,8 +265,7 @@ func (s *deployed) runs(t *testing.T, dir string, server *pgserver.Server, token
 // asReadme runs the command lines of deploy/README.md that are for mnem, and returns the token that the last makes.
 func asReadme(t *testing.T, dir string, server *pgserver.Server) (token string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "deploy", "README.md"))
-	must.OK(t, err)
+	text := must.Get(os.ReadFile(filepath.Join("..", "..", "..", "deploy", "README.md")))(t)
 	lines := strings.ReplaceAll(string(text), "\\\n", "")
 	commands := 0
 	for line := range strings.Lines(lines) {

@@ -75,8 +75,7 @@ func TestReference(t *testing.T) {
 		if flag.Lookup("rewrite").Value.String() == "true" {
 			must.OK(t, os.WriteFile(page, []byte(want), 0o644))
 		}
-		got, err := os.ReadFile(page)
-		must.OK(t, err)
+		got := must.Get(os.ReadFile(page))(t)
 		if diff := cmp.Diff(want, strings.ReplaceAll(string(got), "\r\n", "\n")); diff != "" {
 			t.Errorf("%s is out of date: run this test with -rewrite (-want +have):\n%s", page, diff)
 		}
@@ -178,9 +177,7 @@ func writeShapes(t *testing.T, b *bytes.Buffer) {
 			b.WriteString("One object a line:\n\n")
 		}
 		for _, shape := range shapes {
-			if !json.Valid([]byte(shape)) {
-				t.Fatalf("%s: shape: %s", path, shape)
-			}
+			must.Require(t, json.Valid([]byte(shape)), "%s: shape: %s", path, shape)
 			fmt.Fprintf(b, "```json\n%s\n```\n\n", fill(shape))
 		}
 	})

@@ -105,8 +105,7 @@ const aliceLine = `{"node":{"key":"alice","type":"Person"}}` + "\n"
 var provocations = map[string]func(w *world) []string{
 	"busy": func(w *world) []string {
 		w.init()
-		r, err := care.Open(w.Dir, core.Options{PID: w.PID})
-		must.OK(w.t, err)
+		r := must.Get(care.Open(w.Dir, core.Options{PID: w.PID}))(w.t)
 		w.t.Cleanup(func() {
 			if err := r.Close(); err != nil {
 				w.t.Error(err)
@@ -138,11 +137,9 @@ var outOfReach = map[string]error{
 func TestEveryOutcome(t *testing.T) {
 	effort.Alone(t)
 	scripts := ""
-	files, err := filepath.Glob("testdata/script/*.txtar")
-	must.OK(t, err)
+	files := must.Get(filepath.Glob("testdata/script/*.txtar"))(t)
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		must.OK(t, err)
+		text := must.Get(os.ReadFile(file))(t)
 		scripts += string(text)
 	}
 	for _, row := range operation.Outcomes() {

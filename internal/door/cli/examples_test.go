@@ -115,8 +115,7 @@ func TestExamples(t *testing.T) {
 	world.write("session.jsonl", `{"type":"user","uuid":"u","sessionId":"s","message":{"content":"hello"}}`+"\n")
 	must.OK(t, os.Mkdir(filepath.Join(world.Dir, "docs"), 0o755))
 	world.write("docs/a.md", "# Docs\n\nA harbour has a port.\n")
-	queries, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "demo", "queries.jsonl"))
-	must.OK(t, err)
+	queries := must.Get(os.ReadFile(filepath.Join("..", "..", "..", "testdata", "demo", "queries.jsonl")))(t)
 	world.write("memory.changes.jsonl", demo.Memory)
 	world.write("memory.queries.jsonl", string(queries))
 	world.write("questions.jsonl", exampleQuestions(string(queries)))
@@ -143,9 +142,7 @@ func TestExamples(t *testing.T) {
 		_, asJSON := allShapes()[path]
 		t.Run(path, func(t *testing.T) {
 			lines := strings.Split(strings.ReplaceAll(cmd.Example, "\\\n", ""), "\n") // as a shell reads them
-			if cmd.Example == "" {
-				t.Fatal("no example")
-			}
+			must.Require(t, cmd.Example != "", "no example")
 			// The demo runs everything twice more, and has a test of its own.
 			if path != "mnem demo" && effort.Pick(!asJSON, true, true) {
 				runExamples(t, path, from, lines, false)
@@ -184,8 +181,7 @@ func runExamples(t *testing.T, path, from string, lines []string, asJSON bool) {
 		}
 	}
 	for _, text := range lines {
-		commands, err := parseShell(text)
-		must.OK(t, err)
+		commands := must.Get(parseShell(text))(t)
 		for _, cmd := range commands {
 			w.example(path, cmd, asJSON)
 		}
@@ -197,8 +193,7 @@ func (w *world) example(path string, cmd shellCommand, asJSON bool) {
 	w.t.Helper()
 	w.Stdin = strings.NewReader(cmd.text)
 	if cmd.in != "" {
-		data, err := os.ReadFile(filepath.Join(w.Dir, cmd.in))
-		must.OK(w.t, err)
+		data := must.Get(os.ReadFile(filepath.Join(w.Dir, cmd.in)))(w.t)
 		w.Stdin = strings.NewReader(string(data))
 	}
 	own := strings.HasPrefix("mnem "+strings.Join(cmd.args, " "), path)

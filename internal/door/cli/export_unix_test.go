@@ -27,8 +27,7 @@ func writeText(text string) func(io.Writer) error {
 
 func isPipe(t *testing.T, path string) bool {
 	t.Helper()
-	info, err := os.Lstat(path)
-	must.OK(t, err)
+	info := must.Get(os.Lstat(path))(t)
 	return info.Mode()&os.ModeNamedPipe != 0
 }
 
@@ -36,8 +35,7 @@ func TestWriteOutKeepsAPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	must.OK(t, syscall.Mkfifo(path, 0o600))
 	// Opened for both ends, so that the reader is there.
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	must.OK(t, err)
+	f := must.Get(os.OpenFile(path, os.O_RDWR, 0))(t)
 	defer func() { _ = f.Close() }() // only read
 	must.OK(t, line.WriteOut(t.Context(), path, writeText("through")))
 	got := make([]byte, len("through"))
@@ -71,8 +69,7 @@ func TestWriteOutWaitsForNoReader(t *testing.T) {
 }
 
 func TestWriteOutKeepsADevice(t *testing.T) {
-	before, err := os.Lstat(os.DevNull)
-	must.OK(t, err)
+	before := must.Get(os.Lstat(os.DevNull))(t)
 	must.OK(t, line.WriteOut(t.Context(), os.DevNull, writeText("gone")))
 	after, err := os.Lstat(os.DevNull)
 	must.True(t, err == nil && os.SameFile(before, after), "the device was replaced: %v", err)

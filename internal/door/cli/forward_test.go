@@ -52,15 +52,12 @@ func TestOtherVersion(t *testing.T) {
 	}
 	dir := newRepo(t)
 	app := program.In(dir, io.Discard, io.Discard)
-	room, err := os.MkdirTemp("", "m")
-	must.OK(t, err)
+	room := must.Get(os.MkdirTemp("", "m"))(t)
 	defer func() { _ = os.RemoveAll(room) }()
 	socket := filepath.Join(room, "s")
-	l, err := net.Listen("unix", socket)
-	must.OK(t, err)
+	l := must.Get(net.Listen("unix", socket))(t)
 	defer func() { _ = l.Close() }()
-	words, err := json.Marshal(map[string]any{"pid": 4711, "protocol": 99, "socket": socket})
-	must.OK(t, err)
+	words := must.Get(json.Marshal(map[string]any{"pid": 4711, "protocol": 99, "socket": socket}))(t)
 	r, err := care.Open(dir, core.Options{}) // a lock that is free decides alone
 	must.OK(t, err)
 	defer func() { _ = r.Close() }()

@@ -44,13 +44,9 @@ func TestPatientReaderStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r := line.NewPatientReader(ctx, in)
 	time.AfterFunc(10*time.Millisecond, cancel)
-	if _, err := r.Read(make([]byte, 1)); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want %v", err, context.Canceled)
-	}
+	must.Fail(t, must.Err(r.Read(make([]byte, 1))), context.Canceled, "error: ", context.Canceled)
 	// What the abandoned read brings later goes nowhere and disturbs no reader.
-	if _, err := io.WriteString(out, "late"); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, must.Err(io.WriteString(out, "late")))
 }
 
 func TestProgressShowsOnTerminalsOnly(t *testing.T) {
@@ -193,9 +189,7 @@ func TestOpenByFile(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || strings.Contains(opened, "secret") {
-		t.Fatalf("%q, %v", opened, err)
-	}
+	must.Require(t, err == nil && !strings.Contains(opened, "secret"), "%q, %v", opened, err)
 	must.OK(t, remove())
 	if _, err := os.Stat(filepath.Dir(opened)); !os.IsNotExist(err) {
 		t.Errorf("the file stays: %v", err)

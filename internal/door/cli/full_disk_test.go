@@ -74,9 +74,7 @@ func TestFullDisk(t *testing.T) {
 			Pending   bool `json:"erasure_pending"`
 		}
 		err := json.Unmarshal([]byte(program.Ran(t, app, "purge", key, "--yes", "--json")), &res)
-		if err != nil || res.Operation == nil {
-			t.Fatalf("%v, %+v", err, res)
-		}
+		must.Require(t, err == nil && res.Operation != nil, "%v, %+v", err, res)
 		if n, _, errs := code(t, app, "show", key); n != 3 {
 			t.Errorf("it is still there: exit code %d, %s", n, errs)
 		}

@@ -103,9 +103,7 @@ func TestManualKeepsTexts(t *testing.T) {
 		var warned bytes.Buffer
 		cmd.Stderr = &warned
 		out, err := cmd.Output()
-		if err != nil || warned.Len() > 0 {
-			t.Fatalf("groff: %v\n%s", err, &warned)
-		}
+		must.Require(t, err == nil && warned.Len() <= 0, "groff: %v\n%s", err, &warned)
 		for line := range strings.Lines(text) {
 			must.Contain(t, string(out), strings.TrimRight(line, "\n"), "not printed: ", line, " ", out)
 		}
@@ -133,8 +131,7 @@ func TestReadmeCommands(t *testing.T) {
 		readme: "\n```sh\ngo run ./cmd/mnem demo\n" + test + "\n```\n",
 		filepath.Join("..", "..", "..", ".ci", "run"): " " + test + "\n",
 	} {
-		data, err := os.ReadFile(path)
-		must.OK(t, err)
+		data := must.Get(os.ReadFile(path))(t)
 		if text := strings.ReplaceAll(string(data), "\r\n", "\n"); strings.Count(text, want) != 1 {
 			t.Errorf("%s: not once: %q", path, want)
 		}
@@ -218,8 +215,7 @@ func TestProgramPackages(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command("go", "list", "-deps", "../../../cmd/mnem")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is published
-	out, err := cmd.Output()
-	must.OK(t, err)
+	out := must.Get(cmd.Output())(t)
 	ours := func(pkg string) bool { return strings.HasPrefix(pkg, "github.com/mnem-project/mnem/") }
 	list := slices.DeleteFunc(strings.Fields(string(out)), ours)
 	// 30 of them by the protocol library of mcp, which cost .5 ms at the start; two of HTML, whose

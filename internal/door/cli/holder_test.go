@@ -110,18 +110,12 @@ func TestTakeOver(t *testing.T) {
 		t.Run(signal.String(), func(t *testing.T) {
 			dir := newRepo(t)
 			first, out := program.Hold(t, dir)
-			if !program.Owns(t, out) {
-				t.Fatal("the first is not the owner")
-			}
+			must.Require(t, program.Owns(t, out), "the first is not the owner")
 			second, out := program.Hold(t, dir)
-			if program.Owns(t, out) {
-				t.Fatal("both are the owner")
-			}
+			must.Require(t, !program.Owns(t, out), "both are the owner")
 			must.OK(t, first.Process.Signal(signal))
 			begin := time.Now()
-			if !program.Owns(t, out) {
-				t.Fatal("the second does not take over")
-			}
+			must.Require(t, program.Owns(t, out), "the second does not take over")
 			t.Logf("took over after %v", time.Since(begin))
 			must.OK(t, second.Process.Signal(os.Interrupt))
 			must.OK(t, second.Wait())

@@ -126,9 +126,7 @@ func TestDoctorKnowsEvents(t *testing.T) {
 		"PreCompact", "PreCompress", "preCompact", "SessionEnd", "sessionEnd", "beforeSubmitPrompt", "stopp", "Prompt", "x")
 	for _, host := range []string{"claude-code", "codex", "gemini", "cursor"} {
 		client, ok := clients.Find(host)
-		if !ok {
-			t.Fatal(host)
-		}
+		must.Require(t, ok, "%v", host)
 		path := filepath.Join(t.TempDir(), "hooks.json")
 		for _, word := range words {
 			run := `{"type": "command", "command": "mnem hook ` + host + " " + word + `"}`

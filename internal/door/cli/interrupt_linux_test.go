@@ -52,9 +52,7 @@ const pipeSize = 4096
 // fill writes as much as a pipe does not hold: when it returns the other end reads.
 func fill(t *testing.T, in io.Writer) {
 	t.Helper()
-	if _, err := io.WriteString(in, strings.Repeat("\n", pipeSize+1)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(io.WriteString(in, strings.Repeat("\n", pipeSize+1))))
 }
 
 // TestStdinHoldsNothing has each command that reads standard input wait for the rest of it: another command works
@@ -85,8 +83,7 @@ func TestStdinHoldsNothing(t *testing.T) {
 // and does not answer.
 func TestInterruptEndsTheWaitForTheLock(t *testing.T) {
 	dir := newRepo(t)
-	r, err := care.Open(dir, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.Open(dir, core.Options{}))(t)
 	defer func() {
 		must.OK(t, r.Close())
 	}()
@@ -99,8 +96,7 @@ func TestInterruptEndsTheWaitForTheLock(t *testing.T) {
 // TestInterruptEndsACall interrupts a command whose server takes a request and never answers.
 func TestInterruptEndsACall(t *testing.T) {
 	dir := newRepo(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must.OK(t, err)
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer func() { _ = l.Close() }() // only read
 	for _, line := range []string{
 		"clone http://" + l.Addr().String() + "/x there", "-R http://" + l.Addr().String() + "/x status",
@@ -109,8 +105,7 @@ func TestInterruptEndsACall(t *testing.T) {
 		errs := new(strings.Builder)
 		cmd.Stderr = errs
 		must.OK(t, cmd.Start())
-		conn, err := l.Accept()
-		must.OK(t, err)
+		conn := must.Get(l.Accept())(t)
 		interrupted(t, cmd, os.Interrupt, errs)
 		_ = conn.Close() // nothing was said
 	}

@@ -27,8 +27,7 @@ func signing(t *testing.T) *world {
 func TestVerifyForged(t *testing.T) {
 	w := signing(t)
 	w.run(0, "commit", "-m", "honest", "--sign", "alice.jsonl")
-	st, err := pebble.Open(filepath.Join(w.Dir, core.DirName), pebble.Options{})
-	must.OK(t, err)
+	st := must.Get(pebble.Open(filepath.Join(w.Dir, core.DirName), pebble.Options{}))(t)
 	forged, err := testkit.Forge(t.Context(), st, core.DefaultBranch, func(c *commit.Commit) {
 		c.Message = commit.Message{Text: "forged"}
 	})

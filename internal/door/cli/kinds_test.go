@@ -26,9 +26,7 @@ func TestOtherKinds(t *testing.T) {
 		var all map[string]any
 		must.OK(t, json.Unmarshal([]byte(out), &all), "in ", out)
 		s, _ := all[name].(string)
-		if s == "" {
-			t.Fatalf("no %s in %s", name, out)
-		}
+		must.Require(t, s != "", "no %s in %s", name, out)
 		return s
 	}
 	link := func(cid string, path ...string) string {
@@ -53,9 +51,7 @@ func TestOtherKinds(t *testing.T) {
 	kinds["view"] = link(kinds["operation"], "view")
 	kinds["text"] = link(receipt, "request", "text")
 	for kind, cid := range kinds {
-		if cid == "" {
-			t.Fatalf("no CID of a %s", kind)
-		}
+		must.Require(t, cid != "", "no CID of a %s", kind)
 	}
 	wants := map[string][]string{ // the kinds that each command takes
 		"log --at": {"commit", "tag"}, "diff HEAD": {"commit", "tag"},

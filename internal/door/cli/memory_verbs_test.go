@@ -51,8 +51,7 @@ func TestMemoryVerbsInProcesses(t *testing.T) {
 		cmd.Dir = w.dir
 		cmd.Env = append(os.Environ(), "TEST_AS_MNEM=1", "GOMAXPROCS="+procs,
 			"SOURCE_DATE_EPOCH=1792000000", "MNEM_AUTHOR=Ada")
-		out, err := cmd.Output()
-		must.OK(t, err, "mnem ", args)
+		out := must.Get(cmd.Output())(t, "mnem ", args)
 		return string(out)
 	}
 	for _, line := range [][]string{

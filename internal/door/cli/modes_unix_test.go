@@ -59,8 +59,7 @@ func TestModes(t *testing.T) {
 	})
 	must.True(t, err == nil && files >= 10, "%d files, %v", files, err)
 	mode := func() fs.FileMode {
-		info, err := os.Stat(filepath.Join(dir, "out.car"))
-		must.OK(t, err)
+		info := must.Get(os.Stat(filepath.Join(dir, "out.car")))(t)
 		return info.Mode().Perm()
 	}
 	must.Equal(t, mode(), 0o600, "an export has mode")
@@ -126,9 +125,7 @@ func written(t *testing.T, killed bool) string {
 	commit("tea")
 	if killed {
 		owner, out := program.Hold(t, dir)
-		if !program.Owns(t, out) {
-			t.Fatal("it is not the owner")
-		}
+		must.Require(t, program.Owns(t, out), "it is not the owner")
 		commit("tea")
 		must.OK(t, owner.Process.Kill())
 		_ = owner.Wait()
@@ -174,9 +171,7 @@ func TestReadOnlyMount(t *testing.T) {
 		reads(t, at)
 		// If the same directory can be written, a process may have it open.
 		owner, out := program.Hold(t, dir)
-		if !program.Owns(t, out) {
-			t.Fatal("it is not the owner")
-		}
+		must.Require(t, program.Owns(t, out), "it is not the owner")
 		program.Ran(t, program.In(at, io.Discard, io.Discard), "show", "tea")
 		must.OK(t, owner.Process.Signal(os.Interrupt))
 		_ = owner.Wait()
@@ -218,8 +213,7 @@ func TestNoPermissionToWrite(t *testing.T) {
 		} {
 			cmd := program.Child(t, dir, program.AsProgram, append(args, "--repo", dir)...)
 			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
-			program, err := openProgram(t)
-			must.OK(t, err)
+			program := must.Get(openProgram(t))(t)
 			cmd.Path = program
 			var errs bytes.Buffer
 			cmd.Stderr = &errs

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // withoutRepo are the commands that need no repository.
@@ -54,9 +55,7 @@ func TestWithoutRepository(t *testing.T) {
 		}
 	}
 	walk(root(c))
-	if len(leaves) < 60 {
-		t.Fatalf("only %d commands", len(leaves))
-	}
+	must.Require(t, len(leaves) >= 60, "only %d commands", len(leaves))
 	for _, how := range []struct{ author, dir string }{{"", ""}, {"Ada", ""}, {"", w.Dir}} {
 		author := how.author
 		w.env["MNEM_AUTHOR"], w.env["MNEM_REPO"] = author, how.dir

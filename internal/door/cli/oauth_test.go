@@ -42,9 +42,7 @@ func startOAuth(t *testing.T, w *world) string {
 		cancel()
 		must.Equal(t, <-ended, 0, "mcp ended")
 	})
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(bufio.NewReader(out).ReadString('\n')))
 	return "http://" + at
 }
 
@@ -113,8 +111,7 @@ func TestOAuth(t *testing.T) {
 	if _, err := signsIn(t, home, token, "refuse"); err == nil || !strings.Contains(err.Error(), "the owner refused") {
 		t.Errorf("refused: %v", err)
 	}
-	session, err := signsIn(t, home, token, "write")
-	must.OK(t, err)
+	session := must.Get(signsIn(t, home, token, "write"))(t)
 	defer func() { _ = session.Close() }()
 	call := func(name string, args map[string]any) error {
 		res, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: args})
@@ -128,9 +125,7 @@ func TestOAuth(t *testing.T) {
 	must.Contain(t, log, `"Tester"`, "the commit does not name the client")
 	listed, _ := w.run(0, "serve", "token", "list")
 	name := regexp.MustCompile(`Tester [a-z2-7]{8}`).FindString(listed)
-	if name == "" || strings.Contains(listed, "over") {
-		t.Fatalf("listed %s", listed)
-	}
+	must.Require(t, name != "" && !strings.Contains(listed, "over"), "listed %s", listed)
 	w.run(0, "serve", "token", "revoke", "me")
 	if left, _ := w.run(0, "serve", "token", "list"); strings.Contains(left, name) {
 		t.Errorf("what a revoked token granted is left: %s", left)

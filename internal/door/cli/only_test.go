@@ -153,9 +153,7 @@ func onlyRequests(t *testing.T, op *operation.Operation, things map[string]strin
 	base := func() map[string]any {
 		var args map[string]any
 		text, ok := onlyCalls[op.Name]
-		if !ok {
-			t.Fatalf("a confined caller may run %s: give it a call in onlyCalls", op.Name)
-		}
+		must.Require(t, ok, "a confined caller may run %s: give it a call in onlyCalls", op.Name)
 		must.OK(t, json.Unmarshal([]byte(text), &args))
 		return args
 	}
@@ -198,8 +196,7 @@ func TestConfinedCallers(t *testing.T) {
 			continue
 		}
 		for _, q := range onlyRequests(t, &op, with.things) {
-			body, err := json.Marshal(q.args)
-			must.OK(t, err)
+			body := must.Get(json.Marshal(q.args))(t)
 			status, got := with.ask(http.MethodPost, "/v1/"+q.op, string(body), with.auth)
 			wantStatus, want := without.ask(http.MethodPost, "/v1/"+q.op, string(body), without.auth)
 			if got, want = masked(q.op, got), masked(q.op, want); status != wantStatus || got != want {
@@ -360,8 +357,7 @@ func TestConfinedPage(t *testing.T) {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/login", strings.NewReader(`{"token":"`+token+`"}`))
 		must.OK(t, err)
 		req.Header.Set("Content-Type", "application/json")
-		res, err := http.DefaultClient.Do(req)
-		must.OK(t, err)
+		res := must.Get(http.DefaultClient.Do(req))(t)
 		defer func() { _ = res.Body.Close() }()
 		var said struct{ Key string }
 		if err := json.NewDecoder(res.Body).Decode(&said); err != nil || len(res.Cookies()) != 1 {
@@ -429,14 +425,12 @@ func TestConfinedTokens(t *testing.T) {
 // TestConfinedSignIn: a client that signs in by OAuth has the branch of the owner's token.
 func TestConfinedSignIn(t *testing.T) {
 	s := scopedWorld(t, true)
-	session, err := signsIn(t, startOAuth(t, s.world), s.token, "write")
-	must.OK(t, err)
+	session := must.Get(signsIn(t, startOAuth(t, s.world), s.token, "write"))(t)
 	var all strings.Builder
 	for tool, args := range map[string]map[string]any{
 		"recall": {"query": "lamp"}, "show": {"name": "zebra-key"}, "log": {"at": "users/bob"}, "stats": {},
 	} {
-		res, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: args})
-		must.OK(t, err)
+		res := must.Get(session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: args}))(t)
 		for _, c := range res.Content {
 			all.WriteString(c.(*sdk.TextContent).Text)
 		}

@@ -59,8 +59,7 @@ func TestExposed(t *testing.T) {
 	if flag.Lookup("rewrite").Value.String() == "true" {
 		must.OK(t, os.WriteFile(exposedList, []byte(b.String()), 0o644))
 	}
-	got, err := os.ReadFile(exposedList)
-	must.OK(t, err)
+	got := must.Get(os.ReadFile(exposedList))(t)
 	if diff := cmp.Diff(strings.ReplaceAll(string(got), "\r\n", "\n"), b.String()); diff != "" {
 		t.Errorf("other things are exposed (-want +have); if that is meant, -rewrite:\n%s", diff)
 	}

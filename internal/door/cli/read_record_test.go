@@ -27,22 +27,15 @@ import (
 func TestReplayTellsDifferences(t *testing.T) {
 	w := withDemo(t)
 	ctx := context.Background()
-	r, err := care.Open(w.dir, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.Open(w.dir, core.Options{}))(t)
 	by := state.Stamp{Author: "Ada", Time: 1, Command: []string{"test"}}
 	record := func(name string, change func(*retrieve.Answer)) {
 		t.Helper()
-		s, err := r.Snapshot(ctx, "HEAD")
-		must.OK(t, err)
-		answer, err := rank.Retrieve(ctx, s, retrieve.Request{Text: "webhooks"})
-		must.OK(t, err)
+		s := must.Get(r.Snapshot(ctx, "HEAD"))(t)
+		answer := must.Get(rank.Retrieve(ctx, s, retrieve.Request{Text: "webhooks"}))(t)
 		change(answer)
-		if _, err := session.StartSession(ctx, r, name, session.SessionOptions{Stamp: by}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := session.Record(ctx, r, name, answer, by); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, must.Err(session.StartSession(ctx, r, name, session.SessionOptions{Stamp: by})))
+		must.OK(t, must.Err(session.Record(ctx, r, name, answer, by)))
 	}
 	record("same", func(*retrieve.Answer) {})
 	record("score", func(a *retrieve.Answer) { a.Items[1].Score++ })
@@ -119,9 +112,7 @@ func TestBatchTalks(t *testing.T) {
 	}()
 	answers := bufio.NewReader(outR)
 	for i := range 3 {
-		if _, err := fmt.Fprintf(inW, `{"qid":"q%d","text":"billing"}`+"\n", i); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, must.Err(fmt.Fprintf(inW, `{"qid":"q%d","text":"billing"}`+"\n", i)))
 		l, err := answers.ReadString('\n')
 		if err != nil || !strings.HasPrefix(l, fmt.Sprintf(`{"qid":"q%d",`, i)) {
 			t.Fatalf("answer %d: %.40q, %v", i, l, err)

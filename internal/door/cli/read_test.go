@@ -69,9 +69,7 @@ func (w *reader) run(args ...string) (code int, stdout, stderr string) {
 func (w *reader) ok(args ...string) string {
 	w.t.Helper()
 	code, out, side := w.run(args...)
-	if code != 0 {
-		w.t.Fatalf("mnem %q: exit code %d: %s", args, code, side)
-	}
+	must.Require(w.t, code == 0, "mnem %q: exit code %d: %s", args, code, side)
 	return out
 }
 
@@ -93,9 +91,7 @@ func (w *reader) json(args ...string) []map[string]any {
 func (w *reader) one(args ...string) map[string]any {
 	w.t.Helper()
 	list := w.json(args...)
-	if len(list) != 1 {
-		w.t.Fatalf("mnem %q: %d lines, want 1", args, len(list))
-	}
+	must.Require(w.t, len(list) == 1, "mnem %q: %d lines, want 1", args, len(list))
 	return list[0]
 }
 
@@ -109,8 +105,7 @@ func TestDemo(t *testing.T) {
 	if os.Getenv("MNEM_REWRITE") != "" {
 		must.OK(t, os.WriteFile(golden, []byte(got), 0o666))
 	}
-	want, err := os.ReadFile(golden)
-	must.OK(t, err)
+	want := must.Get(os.ReadFile(golden))(t)
 	if diff := cmp.Diff(string(want), got); diff != "" || len(want) == 0 {
 		t.Errorf("the demo changed; see it with MNEM_REWRITE=1 (-want +got):\n%s", diff)
 	}

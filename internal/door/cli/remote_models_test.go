@@ -97,9 +97,7 @@ func TestRemoteCallersChooseNoModel(t *testing.T) {
 					call.Body = strings.NewReader("")
 				}
 				_, err := r.Run(t.Context(), call, &out)
-				if judges.Requests > 0 {
-					t.Fatalf("%s %s: a server was asked", o.Name, args)
-				}
+				must.Require(t, judges.Requests <= 0, "%s %s: a server was asked", o.Name, args)
 				if strings.Contains(out.String(), canaryText) ||
 					err != nil && strings.Contains(err.Error(), canaryText) {
 					t.Fatalf("%s %s: a file was read: %s %v", o.Name, args, &out, err)

@@ -76,9 +76,7 @@ func TestMayName(t *testing.T) {
 	if _, _, err := c.Open(t.Context(), "/etc/hosts"); !errors.Is(err, line.ErrRemote) {
 		t.Errorf("open: %v", err)
 	}
-	if _, err := (reach.VerbHost{C: c}).OpenRoot("/"); !errors.Is(err, line.ErrRemote) {
-		t.Errorf("roots: %v", err)
-	}
+	must.Fail(t, must.Err((reach.VerbHost{C: c}).OpenRoot("/")), line.ErrRemote, "roots")
 }
 
 // TestRunnerOutOfTime sees to it that a call whose time is up is told so, and not a failure of the

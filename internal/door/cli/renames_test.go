@@ -74,9 +74,7 @@ func TestRemovedNames(t *testing.T) {
 func TestRemovedFlags(t *testing.T) {
 	w := newWorld(t)
 	root := root(&line.Line{App: w.App})
-	if len(operation.FlagsGone()) == 0 {
-		t.Fatal("no flags")
-	}
+	must.Require(t, len(operation.FlagsGone()) != 0, "no flags")
 	for _, f := range operation.FlagsGone() {
 		if f.Command == "" {
 			f.Command = "commit"
@@ -101,8 +99,7 @@ func toolsOf(t *testing.T, w *world) *sdk.ClientSession {
 	server := mcp.New(verbs.Operations(), verbs.NewRunner(w.App, true), mcp.ServerOptions{Now: time.Now})
 	web := httptest.NewServer(server.Handler())
 	client := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, nil)
-	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: web.URL}, nil)
-	must.OK(t, err)
+	session := must.Get(client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: web.URL}, nil))(t)
 	t.Cleanup(func() {
 		_ = session.Close()
 		server.Close(context.WithoutCancel(t.Context()))

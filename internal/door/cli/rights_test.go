@@ -388,9 +388,7 @@ func TestRightsComeFirst(t *testing.T) {
 	for name, test := range map[string]func(*testing.T, *ruled){
 		"alone": commandLines, "beside an owner": func(t *testing.T, r *ruled) {
 			_, out := program.Hold(t, filepath.Join(r.root, "a"))
-			if !program.Owns(t, out) {
-				t.Fatal("it is open elsewhere")
-			}
+			must.Require(t, program.Owns(t, out), "it is open elsewhere")
 			commandLines(t, r)
 		},
 		"http": func(t *testing.T, r *ruled) {
@@ -459,8 +457,7 @@ func remoteCalls(t *testing.T, r *ruled, do func(o *operation.Operation, call mi
 }
 
 func overHTTP(t *testing.T, r *ruled, at string, by http.RoundTripper) {
-	other, err := os.ReadFile(filepath.Join(r.root, "other.car"))
-	must.OK(t, err)
+	other := must.Get(os.ReadFile(filepath.Join(r.root, "other.car")))(t)
 	ask := func(target, media, body string) (int, []byte) {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, target, strings.NewReader(body))
 		must.OK(t, err)
@@ -470,11 +467,9 @@ func overHTTP(t *testing.T, r *ruled, at string, by http.RoundTripper) {
 		if id := sha256.Sum256([]byte(target + body)); !strings.HasSuffix(target, "/status") {
 			req.Header.Set("Idempotency-Key", fmt.Sprintf("%x", id))
 		}
-		res, err := by.RoundTrip(req)
-		must.OK(t, err)
+		res := must.Get(by.RoundTrip(req))(t)
 		defer func() { _ = res.Body.Close() }() // it was read
-		data, err := io.ReadAll(res.Body)
-		must.OK(t, err)
+		data := must.Get(io.ReadAll(res.Body))(t)
 		return res.StatusCode, data
 	}
 	if status, said := ask(at+"/v1/status", "application/json", "{}"); status != http.StatusOK { // it is open then
@@ -538,8 +533,7 @@ func overMCP(t *testing.T, r *ruled) {
 	defer web.Close()
 	defer server.Close(context.WithoutCancel(t.Context()))
 	client := sdk.NewClient(&sdk.Implementation{Name: "bot", Version: "1"}, nil)
-	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: web.URL}, nil)
-	must.OK(t, err)
+	session := must.Get(client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: web.URL}, nil))(t)
 	defer func() { _ = session.Close() }()
 	n := 0
 	for tool, err := range session.Tools(t.Context(), nil) {

@@ -23,6 +23,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repofiles"
 )
 
@@ -55,9 +56,7 @@ func runScripts(t *testing.T, by *holding, names ...string) {
 	var files []string
 	for _, name := range names {
 		found, err := filepath.Glob("testdata/script/" + name + ".txtar")
-		if err != nil || len(found) == 0 {
-			t.Fatalf("no script %s: %v", name, err)
-		}
+		must.Require(t, err == nil && len(found) > 0, "no script %s: %v", name, err)
 		files = append(files, found...)
 	}
 	testscript.Run(t, testscript.Params{

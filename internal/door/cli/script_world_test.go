@@ -28,6 +28,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // world holds what the commands of a script meet besides a repository.
@@ -130,9 +131,7 @@ func TestWorldScripts(t *testing.T) {
 func runWorlds(t *testing.T, dir string, more map[string]func(*testscript.TestScript, bool, []string)) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/" + dir + "/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no scripts: %v", err)
-	}
+	must.Require(t, err == nil && len(files) > 0, "no scripts: %v", err)
 	p := testscript.Params{
 		UpdateScripts: *rewrite, RequireUniqueNames: true, Cmds: worldCommands(),
 		Setup: func(env *testscript.Env) error {

@@ -30,8 +30,7 @@ func overSocket(path string) *http.Client {
 // shortDir returns a directory whose path leaves space for the name of a socket.
 func shortDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "m")
-	must.OK(t, err)
+	dir := must.Get(os.MkdirTemp("", "m"))(t)
 	t.Cleanup(func() {
 		must.OK(t, os.RemoveAll(dir))
 	})
@@ -42,14 +41,12 @@ func shortDir(t *testing.T) string {
 func TestServeOnSocket(t *testing.T) {
 	w := demoWorld(t)
 	path := filepath.Join(shortDir(t), "s")
-	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	must.OK(t, err)
+	stale := must.Get(net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"}))(t)
 	stale.SetUnlinkOnClose(false)
 	must.OK(t, stale.Close())
 	startOwn(t, w, "--addr", "unix:"+path)
 	client := overSocket(path)
-	res, err := client.Post("http://localhost/v1/gc", "application/json", strings.NewReader("{}"))
-	must.OK(t, err)
+	res := must.Get(client.Post("http://localhost/v1/gc", "application/json", strings.NewReader("{}")))(t)
 	if _ = res.Body.Close(); res.StatusCode != 200 { // its status says all
 		t.Errorf("gc: %s", res.Status)
 	}
@@ -83,8 +80,7 @@ func startOwn(t *testing.T, w *world, args ...string) (said serving.ServeJSON, e
 		cancel()
 		must.Equal(t, <-ended, 0, "serve ended")
 	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	must.OK(t, err, "serve")
+	line := must.Get(bufio.NewReader(out).ReadString('\n'))(t, "serve")
 	checkAnswer(t, "mnem serve", line)
 	must.OK(t, json.Unmarshal([]byte(line), &said))
 	return said, ended
@@ -96,8 +92,7 @@ func TestServeWithTokenFile(t *testing.T) {
 	path := filepath.Join(w.Dir, "start.json")
 	must.OK(t, os.WriteFile(path, []byte("of an earlier server"), 0o644))
 	said, ended := startOwn(t, w, "--addr", "127.0.0.1:0", "--token-file", path, "--limit", "idle=1s")
-	data, err := os.ReadFile(path)
-	must.OK(t, err)
+	data := must.Get(os.ReadFile(path))(t)
 	var start struct{ URL, Token string }
 	if err := json.Unmarshal(data, &start); err != nil || start.URL != said.URL {
 		t.Fatalf("%s: %v", data, err)
@@ -135,8 +130,7 @@ func TestServeWithTokenFile(t *testing.T) {
 func TestServeOnSocketAtOnce(t *testing.T) {
 	w := demoWorld(t)
 	path := filepath.Join(shortDir(t), "s")
-	unlock, err := filestate.Lock(t.Context(), path)
-	must.OK(t, err)
+	unlock := must.Get(filestate.Lock(t.Context(), path))(t)
 	_, stderr := w.run(6, "serve", "--addr", "unix:"+path)
 	must.Contain(t, stderr, "a server answers there")
 	must.OK(t, unlock())

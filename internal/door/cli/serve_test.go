@@ -50,8 +50,7 @@ func demoWorld(t *testing.T) *world {
 // ask sends a request; a body is JSON.
 func (s *servedWorld) ask(method, path, body string, header ...string) (status int, text string) {
 	s.t.Helper()
-	req, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(body))
-	must.OK(s.t, err)
+	req := must.Get(http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(body)))(s.t)
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -59,11 +58,9 @@ func (s *servedWorld) ask(method, path, body string, header ...string) (status i
 		name, value, _ := strings.Cut(h, ": ")
 		req.Header.Set(name, value)
 	}
-	res, err := http.DefaultClient.Do(req)
-	must.OK(s.t, err)
+	res := must.Get(http.DefaultClient.Do(req))(s.t)
 	defer func() { _ = res.Body.Close() }()
-	data, err := io.ReadAll(res.Body)
-	must.OK(s.t, err)
+	data := must.Get(io.ReadAll(res.Body))(s.t)
 	return res.StatusCode, string(data)
 }
 
@@ -200,8 +197,7 @@ func checkDocument(t *testing.T, text json.RawMessage, name, lines string) {
 	t.Helper()
 	var schema jsonschema.Schema
 	must.OK(t, json.Unmarshal(text, &schema), name, ": ", text)
-	r, err := schema.Resolve(nil)
-	must.OK(t, err, name)
+	r := must.Get(schema.Resolve(nil))(t, name)
 	for line := range strings.Lines(lines) {
 		var v any
 		must.OK(t, json.Unmarshal([]byte(line), &v), name, ": ", line)
@@ -220,8 +216,7 @@ func TestServeStops(t *testing.T) {
 	go func() {
 		ended <- Run(ctx, &app, []string{"serve", "--addr", "127.0.0.1:0", "--json", "--log", "json"})
 	}()
-	line, err := bufio.NewReader(out).ReadString('\n')
-	must.OK(t, err)
+	line := must.Get(bufio.NewReader(out).ReadString('\n'))(t)
 	var said serving.ServeJSON
 	must.OK(t, json.Unmarshal([]byte(line), &said))
 	answers := make(chan error, 20)

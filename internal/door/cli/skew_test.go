@@ -34,8 +34,7 @@ func TestOtherVersionTakesOver(t *testing.T) {
 		Now:    func() time.Time { asked.Add(1); return time.Now() },
 	}
 	must.Equal(t, Run(t.Context(), app, []string{"init"}), 0, "init: exit code")
-	r, err := care.Open(app.Dir, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.Open(app.Dir, core.Options{}))(t)
 	defer func() { _ = r.Close() }()
 	first, err := owner.NewServer(filepath.Join(app.Dir, core.DirName), os.TempDir(), "v1",
 		func(ctx context.Context, _ *owner.Verb) owner.VerbResult {
@@ -78,8 +77,7 @@ func TestOtherVersionTakesOver(t *testing.T) {
 // alien listens for other processes and greets them in a protocol of its own.
 func alien(t *testing.T, r *core.Repo) (stop func()) {
 	t.Helper()
-	room, err := os.MkdirTemp("", "m")
-	must.OK(t, err)
+	room := must.Get(os.MkdirTemp("", "m"))(t)
 	socket := filepath.Join(room, "s")
 	l, err := net.Listen("unix", socket)
 	if err == nil {
@@ -101,11 +99,9 @@ func alien(t *testing.T, r *core.Repo) (stop func()) {
 // the versions differ, without a wait.
 func TestOtherWire(t *testing.T) {
 	w, _ := remoteWorld(t)
-	r, err := care.Open(w.Dir, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.Open(w.Dir, core.Options{}))(t)
 	defer func() { _ = r.Close() }()
-	room, err := os.MkdirTemp("", "m")
-	must.OK(t, err)
+	room := must.Get(os.MkdirTemp("", "m"))(t)
 	defer func() { _ = os.RemoveAll(room) }()
 	socket := filepath.Join(room, "s")
 	l, err := net.Listen("unix", socket)
@@ -142,8 +138,7 @@ func TestUnknownWrites(t *testing.T) {
 	} {
 		writes := tt.writes
 		w, run := remoteWorld(t)
-		r, err := care.Open(w.Dir, core.Options{})
-		must.OK(t, err)
+		r := must.Get(care.Open(w.Dir, core.Options{}))(t)
 		began := make(chan struct{})
 		begin := func(ctx context.Context, out io.Writer, willWrite func() error) {
 			if writes {

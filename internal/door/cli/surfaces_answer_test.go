@@ -28,12 +28,10 @@ type surfaceAnswer struct {
 func answersMemory(t *testing.T, w *world) (questions []string) {
 	t.Helper()
 	root := filepath.Join("..", "..", "..", "testdata", "answers")
-	dirs, err := filepath.Glob(filepath.Join(root, "small", "*"))
-	must.OK(t, err)
+	dirs := must.Get(filepath.Glob(filepath.Join(root, "small", "*")))(t)
 	dirs = append(dirs, filepath.Join(root, "railway"), filepath.Join(root, "week"))
 	each := func(path string, row func(m map[string]any)) {
-		data, err := os.ReadFile(path)
-		must.OK(t, err)
+		data := must.Get(os.ReadFile(path))(t)
 		for l := range strings.Lines(string(data)) {
 			var m map[string]any
 			must.OK(t, json.Unmarshal([]byte(l), &m), path)
@@ -62,9 +60,7 @@ func TestSurfacesAnswerAlike(t *testing.T) {
 	effort.Alone(t)
 	h := newHostProgram(t)
 	questions := answersMemory(t, h.world)
-	if len(questions) < 200 {
-		t.Fatalf("%d questions", len(questions))
-	}
+	must.Require(t, len(questions) >= 200, "%d questions", len(questions))
 	s := startServing(t, h.world)
 	told := overMCP(t, h.world, questions)
 	injected, verdicts := 0, map[string]int{}
@@ -77,14 +73,12 @@ func TestSurfacesAnswerAlike(t *testing.T) {
 		out, _ := h.run(0, "recall", q, "--json")
 		want := read(out)
 		verdicts[want.Verdict]++
-		ask, err := json.Marshal(map[string]any{"query": q})
-		must.OK(t, err)
+		ask := must.Get(json.Marshal(map[string]any{"query": q}))(t)
 		if status, text := s.ask("POST", "/v1/recall", string(ask)); status != 200 || text != out {
 			t.Errorf("%s: HTTP answers %d %s, the command line %s", q, status, text, out)
 		}
 		// The page leaves out what is empty: api.ts.
-		page, err := json.Marshal(map[string]any{"query": q, "explain": true, "limit": 10})
-		must.OK(t, err)
+		page := must.Get(json.Marshal(map[string]any{"query": q, "explain": true, "limit": 10}))(t)
 		status, text := s.ask("POST", "/v1/recall", string(page))
 		if diff := cmp.Diff(want, read(text)); status != 200 || diff != "" {
 			t.Errorf("%s: the page's call answers otherwise: %d %s", q, status, diff)

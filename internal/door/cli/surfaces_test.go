@@ -115,15 +115,13 @@ func mcpSurface(t *testing.T, profile mcp.Profile) []accepted {
 	defer web.Close()
 	defer server.Close(context.WithoutCancel(t.Context()))
 	client := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, nil)
-	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: web.URL}, nil)
-	must.OK(t, err)
+	session := must.Get(client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: web.URL}, nil))(t)
 	defer func() { _ = session.Close() }()
 	surface := "mcp " + string(profile)
 	var all []accepted
 	for tool, err := range session.Tools(t.Context(), nil) {
 		must.OK(t, err)
-		data, err := json.Marshal(tool.InputSchema)
-		must.OK(t, err)
+		data := must.Get(json.Marshal(tool.InputSchema))(t)
 		var schema struct {
 			Properties map[string]struct{ Description string }
 		}
@@ -174,8 +172,7 @@ func TestSurfaces(t *testing.T) {
 	if flag.Lookup("rewrite").Value.String() == "true" {
 		must.OK(t, os.WriteFile(surfacesList, []byte(b.String()), 0o644))
 	}
-	got, err := os.ReadFile(surfacesList)
-	must.OK(t, err)
+	got := must.Get(os.ReadFile(surfacesList))(t)
 	if diff := cmp.Diff(strings.ReplaceAll(string(got), "\r\n", "\n"), b.String()); diff != "" {
 		t.Errorf("surfaces accept other things (-want +have); if that is meant, -rewrite:\n%s", diff)
 	}

@@ -54,9 +54,7 @@ func leaves(w *world) []*cobra.Command {
 func TestUsageErrors(t *testing.T) {
 	w := newWorld(t)
 	list := leaves(w)
-	if len(list) < 60 {
-		t.Fatalf("only %d commands", len(list))
-	}
+	must.Require(t, len(list) >= 60, "only %d commands", len(list))
 	values, missing, many := 0, 0, 0
 	for _, cmd := range list {
 		words := strings.Fields(cmd.CommandPath())[1:]

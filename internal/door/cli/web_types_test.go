@@ -69,15 +69,11 @@ func TestWebTypes(t *testing.T) {
 		post := doc.Paths[path]["post"]
 		asked, answered := post.RequestBody.Content["application/json"].Schema,
 			post.Responses["200"].Content["application/json"].Schema
-		if asked == nil || answered == nil {
-			t.Fatalf("%s has no JSON arguments or no JSON answer", path)
-		}
+		must.Require(t, asked != nil && answered != nil, "%s has no JSON arguments or no JSON answer", path)
 		fmt.Fprintf(&arguments, "  %s: %s;\n", name, w.of(asked, "  "))
 		fmt.Fprintf(&answers, "  %s: %s;\n", name, w.of(answered, "  "))
 	}
-	if count < 10 {
-		t.Fatalf("the sources name %d operations", count)
-	}
+	must.Require(t, count >= 10, "the sources name %d operations", count)
 	want := webTypesHead + "/** Arguments of operations by name. */\nexport interface Arguments {\n" + arguments.String() +
 		"}\n\n/** Answers of operations by name; unions have one form for each use. */\nexport interface Answers {\n" +
 		answers.String() + "}\n"
@@ -85,8 +81,7 @@ func TestWebTypes(t *testing.T) {
 	if flag.Lookup("rewrite").Value.String() == "true" {
 		must.OK(t, os.WriteFile(file, []byte(want), 0o644))
 	}
-	got, err := os.ReadFile(file)
-	must.OK(t, err)
+	got := must.Get(os.ReadFile(file))(t)
 	if diff := cmp.Diff(want, strings.ReplaceAll(string(got), "\r\n", "\n")); diff != "" {
 		t.Errorf("%s is out of date: run this test with -rewrite (-want +have):\n%s", file, diff)
 	}
@@ -97,12 +92,9 @@ func namedByWeb(t *testing.T) (names []string) {
 	t.Helper()
 	asked := regexp.MustCompile(`(?:[aA]sk|run)\([^'\n]*'([a-z_]+)'`)
 	files, err := filepath.Glob(filepath.Join(webSources, "*.ts*"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d sources, %v", len(files), err)
-	}
+	must.Require(t, err == nil && len(files) > 0, "%d sources, %v", len(files), err)
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		must.OK(t, err)
+		data := must.Get(os.ReadFile(file))(t)
 		if filepath.Base(file) == webTypes {
 			continue
 		}
@@ -215,7 +207,6 @@ func (w *typeWriter) object(s *schemaPart, indent string) string {
 
 func literal(t *testing.T, v any) string {
 	t.Helper()
-	text, err := json.Marshal(v)
-	must.OK(t, err)
+	text := must.Get(json.Marshal(v))(t)
 	return strings.ReplaceAll(string(text), `"`, `'`)
 }

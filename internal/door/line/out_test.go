@@ -58,14 +58,10 @@ func TestOutletWaitsForNoReader(t *testing.T) {
 	must.True(t, len(o.mem) <= maxHeld, "%d bytes are in memory", len(o.mem))
 	close(to.open)
 	for _, part := range all[1000:] {
-		if _, err := io.WriteString(o, part); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, must.Err(io.WriteString(o, part)))
 	}
 	must.OK(t, o.release())
-	if _, err := io.WriteString(o, "end"); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, must.Err(io.WriteString(o, "end")))
 	must.Equal(t, to.got.String(), strings.Join(all, "")+"end", to.got.Len(), " bytes arrive, or in another order")
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
@@ -113,15 +109,11 @@ func TestOutletInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	o.hold(ctx, func() (*peers.TempFile, error) { return peers.SpoolFile(dir, strings.NewReader("")) })
 	all := strings.Join(parts(500), "")
-	if _, err := io.WriteString(o, all); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(io.WriteString(o, all)))
 	cancel()
 	close(to.open)
 	must.Fail(t, o.release(), context.Canceled)
-	if _, err := io.WriteString(o, "end"); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	must.Fail(t, must.Err(io.WriteString(o, "end")), context.Canceled)
 	if got := to.got.String(); len(got) > 2*maxHeld || !strings.HasPrefix(all, got) {
 		t.Errorf("%d of %d bytes arrive, or others", len(got), len(all))
 	}
@@ -136,9 +128,7 @@ func TestOutletClosedByInterrupt(t *testing.T) {
 	o := newOutlet(to)
 	ctx, cancel := context.WithCancel(t.Context())
 	o.hold(ctx, func() (*peers.TempFile, error) { return nil, io.EOF })
-	if _, err := io.WriteString(o, "result"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(io.WriteString(o, "result")))
 	cancel()
 	close(to.open)
 	must.Fail(t, o.release(), context.Canceled)
@@ -170,9 +160,7 @@ func TestAsides(t *testing.T) {
 	o.hold(t.Context(), func() (*peers.TempFile, error) { return nil, io.EOF })
 	var said strings.Builder
 	a := aside{o, &said}
-	if _, err := io.WriteString(o, "result"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(io.WriteString(o, "result")))
 	if _, err := io.WriteString(a, "one "); err != nil || said.Len() == 0 {
 		t.Errorf("%v", err)
 	}

@@ -23,8 +23,7 @@ type agent struct {
 // calls a tool and returns the text of the answer.
 func (a *agent) call(tool string, args map[string]any) string {
 	a.t.Helper()
-	res, err := a.session.CallTool(a.t.Context(), &sdk.CallToolParams{Name: tool, Arguments: args})
-	must.OK(a.t, err)
+	res := must.Get(a.session.CallTool(a.t.Context(), &sdk.CallToolParams{Name: tool, Arguments: args}))(a.t)
 	text := res.Content[0].(*sdk.TextContent).Text
 	if res.IsError || res.StructuredContent != nil || len(res.Content) != 1 {
 		a.t.Fatalf("%s %v: %s", tool, args, text)
@@ -78,14 +77,10 @@ func (a *agent) answer(question string) string {
 		return "missing: " + said
 	case strings.Contains(said, "Cite it by its [id]"):
 		first := frame.FindStringSubmatch(got)
-		if first == nil {
-			a.t.Fatalf("nothing to cite: %s", got)
-		}
+		must.Require(a.t, first != nil, "nothing to cite: %s", got)
 		item, _, _ := strings.Cut(first[2], "\n\n")
 		head := itemHead.FindStringSubmatch(item)
-		if head == nil {
-			a.t.Fatalf("no id to cite: %s", got)
-		}
+		must.Require(a.t, head != nil, "no id to cite: %s", got)
 		_, text, _ := strings.Cut(item, "\n")
 		return strings.TrimSpace(text) + " [" + head[1] + "]"
 	}

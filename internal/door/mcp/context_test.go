@@ -22,8 +22,7 @@ func TestResources(t *testing.T) {
 	var all []*sdk.Resource
 	cursor := ""
 	for {
-		res, err := s.ListResources(t.Context(), &sdk.ListResourcesParams{Cursor: cursor})
-		must.OK(t, err)
+		res := must.Get(s.ListResources(t.Context(), &sdk.ListResourcesParams{Cursor: cursor}))(t)
 		must.True(t, len(res.Resources) <= 50, "a page of %d", len(res.Resources))
 		all = append(all, res.Resources...)
 		if cursor = res.NextCursor; cursor == "" {

@@ -126,12 +126,8 @@ func TestProgress(t *testing.T) {
 func TestNothingBeforeTheFirstCall(t *testing.T) {
 	r := &slow{nil, make(chan string), nil} // the first call would block
 	s := connect(t, mcp.New(verbs.Operations(), r, mcp.ServerOptions{Now: time.Now}), nil)
-	if _, err := s.ListTools(t.Context(), nil); err != nil {
-		t.Error(err)
-	}
-	if _, err := s.ListPrompts(t.Context(), nil); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, must.Err(s.ListTools(t.Context(), nil)))
+	must.OK(t, must.Err(s.ListPrompts(t.Context(), nil)))
 }
 
 // TestTooLarge has an operation answer more than anybody reads.
@@ -233,17 +229,14 @@ func TestSessionsBelongToTokens(t *testing.T) {
 			req.Header.Set("Mcp-Session-Id", session)
 			req.Header.Set("Mcp-Protocol-Version", "2025-11-25")
 		}
-		res, err := http.DefaultClient.Do(req)
-		must.OK(t, err)
+		res := must.Get(http.DefaultClient.Do(req))(t)
 		defer func() { _ = res.Body.Close() }()
 		return res.StatusCode, res.Header.Get("Mcp-Session-Id")
 	}
 	const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
 	_, id := post("ours", "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{`+
 		`"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`)
-	if id == "" {
-		t.Fatal("no session")
-	}
+	must.Require(t, id != "", "no session")
 	for token, want := range map[string]int{"ours": 200, "theirs": 403, "": 403} {
 		if got, _ := post(token, id, ping); got != want {
 			t.Errorf("token %q: status %d, want %d", token, got, want)

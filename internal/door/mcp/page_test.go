@@ -39,9 +39,7 @@ func pages(
 	t.Helper()
 	args["max_tokens"] = most
 	for n := 0; ; n++ {
-		if n > 500 {
-			t.Fatalf("%s: no end of pages", tool)
-		}
+		must.Require(t, n <= 500, "%s: no end of pages", tool)
 		a := call(t, s, tool, args)
 		answers = append(answers, a)
 		for form, text := range map[string]string{"text": a.text, "structured": string(a.raw)} {

@@ -105,9 +105,7 @@ func connect(t *testing.T, s *mcp.Server, opt *sdk.ClientOptions) *sdk.ClientSes
 func call(t *testing.T, s *sdk.ClientSession, name string, args map[string]any) answer {
 	t.Helper()
 	a := try(t, s, name, args)
-	if a.failed {
-		t.Fatalf("%s %v: %s", name, args, a.text)
-	}
+	must.Require(t, !a.failed, "%s %v: %s", name, args, a.text)
 	return a
 }
 
@@ -137,11 +135,9 @@ func try(t *testing.T, s *sdk.ClientSession, name string, args map[string]any) a
 func toolList(t *testing.T, p mcp.Profile) (json.RawMessage, []*sdk.Tool) {
 	t.Helper()
 	s := connect(t, server(app(t.TempDir()), mcp.ServerOptions{Profile: p}), nil)
-	res, err := s.ListTools(t.Context(), nil)
-	must.OK(t, err)
+	res := must.Get(s.ListTools(t.Context(), nil))(t)
 	res.SetMeta(nil)
-	data, err := json.Marshal(res)
-	must.OK(t, err)
+	data := must.Get(json.Marshal(res))(t)
 	return data, res.Tools
 }
 
@@ -165,8 +161,7 @@ func TestToolList(t *testing.T) {
 			must.OK(t, os.WriteFile(path, pretty.Bytes(), 0o644))
 			continue
 		}
-		want, err := os.ReadFile(path)
-		must.OK(t, err)
+		want := must.Get(os.ReadFile(path))(t)
 		must.Same(t, want, pretty.Bytes(), path, " is not what the server lists; see the diff after -rewrite")
 	}
 }
@@ -189,9 +184,7 @@ func checkTool(t *testing.T, p mcp.Profile, tool *sdk.Tool) {
 	for name, p := range properties {
 		must.True(t, p.(map[string]any)["description"] != nil, "%s: parameter %s is not described", tool.Name, name)
 	}
-	if _, err := resolve(tool.InputSchema); err != nil {
-		t.Errorf("%s: schema: %v", tool.Name, err)
-	}
+	must.OK(t, must.Err(resolve(tool.InputSchema)), tool.Name, ": schema")
 	if tool.OutputSchema != nil { // clients with one refuse an answer without structured content
 		t.Errorf("%s declares an output schema", tool.Name)
 	}

@@ -14,8 +14,7 @@ func TestWhatAnOperationTouches(t *testing.T) {
 		{"src":"11111111-5981-c52c-7a8b-b0936164596b","dst":"22222222-5981-c52c-7a8b-b0936164596b",
 		"src_key":"alice","dst_key":null}],"more":false}}]}`
 	read := func(told string) value {
-		w, err := operation.ReadValue([]byte(told))
-		must.OK(t, err)
+		w := must.Get(operation.ReadValue([]byte(told)))(t)
 		return w
 	}
 	for uri, want := range map[string]bool{

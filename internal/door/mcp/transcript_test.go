@@ -40,8 +40,7 @@ var howMany = regexp.MustCompile(`^(\d+) to (\d+) `)
 // gets as many of more as it may have. Nothing else is filled in.
 func follows(t *testing.T, tool *sdk.Tool, says string, more []string) step {
 	t.Helper()
-	data, err := json.Marshal(tool.InputSchema)
-	must.OK(t, err)
+	data := must.Get(json.Marshal(tool.InputSchema))(t)
 	var schema struct {
 		Properties map[string]struct{ Type, Description string }
 		Required   []string
@@ -70,8 +69,7 @@ func follows(t *testing.T, tool *sdk.Tool, says string, more []string) step {
 // without returns a tool whose parameters are not described.
 func without(t *testing.T, tool *sdk.Tool) *sdk.Tool {
 	t.Helper()
-	data, err := json.Marshal(tool.InputSchema)
-	must.OK(t, err)
+	data := must.Get(json.Marshal(tool.InputSchema))(t)
 	silent := *tool
 	silent.InputSchema = json.RawMessage(regexp.MustCompile(`"description":"(\\.|[^"\\])*",?`).ReplaceAll(data, nil))
 	return &silent
@@ -79,16 +77,13 @@ func without(t *testing.T, tool *sdk.Tool) *sdk.Tool {
 
 func scenes(t *testing.T) (all []scene) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", "scenes.jsonl"))
-	must.OK(t, err)
+	data := must.Get(os.ReadFile(filepath.Join("testdata", "scenes.jsonl")))(t)
 	for line := range bytes.Lines(data) {
 		var s scene
 		must.OK(t, json.Unmarshal(line, &s))
 		all = append(all, s)
 	}
-	if len(all) != 40 {
-		t.Fatalf("%d scenes", len(all))
-	}
+	must.Require(t, len(all) == 40, "%d scenes", len(all))
 	return all
 }
 
@@ -137,16 +132,14 @@ func TestTranscripts(t *testing.T) {
 				t.Errorf("scene %d: %s was called without %s: %v", i+1, calls[j].Tool, member, calls[j].Arguments)
 			}
 		}
-		data, err := json.Marshal(calls)
-		must.OK(t, err)
+		data := must.Get(json.Marshal(calls))(t)
 		lines.Write(append(data, '\n'))
 	}
 	path := filepath.Join("testdata", "transcripts.jsonl")
 	if *rewrite {
 		must.OK(t, os.WriteFile(path, lines.Bytes(), 0o644))
 	}
-	want, err := os.ReadFile(path)
-	must.OK(t, err)
+	want := must.Get(os.ReadFile(path))(t)
 	if got := lines.String(); got != strings.ReplaceAll(string(want), "\r\n", "\n") {
 		t.Errorf("%s is not what the client does; see the diff after -rewrite", path)
 	}

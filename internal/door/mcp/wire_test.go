@@ -60,9 +60,7 @@ func wired(t *testing.T, s *mcp.Server) *wire {
 func (w *wire) send(lines ...string) {
 	w.t.Helper()
 	for _, l := range lines {
-		if _, err := io.WriteString(w.out, l+"\n"); err != nil {
-			w.t.Fatal(err)
-		}
+		must.OK(w.t, must.Err(io.WriteString(w.out, l+"\n")))
 	}
 }
 
@@ -169,8 +167,7 @@ func TestAnswersBeforeTheEnd(t *testing.T) {
 // TestProcess runs the program itself: it answers at once wherever it is, prints nothing but the
 // protocol, and ends with its input.
 func TestProcess(t *testing.T) {
-	bin, err := os.Executable()
-	must.OK(t, err)
+	bin := must.Get(os.Executable())(t)
 	a := memory(t, facts)
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
 		cmd := exec.Command(bin, "mcp", "-R", a.Dir)

@@ -123,8 +123,7 @@ func TestLongAnswers(t *testing.T) {
 	f.want(f.ask("GET", "/v1/get?node=a", ""), 500, "corrupt")
 	f.run = prints(operation.Corrupt, part, part, part)
 	for _, path := range []string{"/v1/get?node=a", "/v1/export"} {
-		res, err := http.Get(f.url + path)
-		must.OK(t, err)
+		res := must.Get(http.Get(f.url + path))(t)
 		if _, err := io.ReadAll(res.Body); err == nil {
 			t.Errorf("%s: half an answer ended as if it were whole", path)
 		}
@@ -228,8 +227,7 @@ func TestIdempotencyKeyInFlight(t *testing.T) {
 		return prints(operation.OK, "{}")(ctx, operation.Call{}, out)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	req, err := http.NewRequestWithContext(ctx, "POST", f.url+"/v1/commit", strings.NewReader("{}"))
-	must.OK(t, err)
+	req := must.Get(http.NewRequestWithContext(ctx, "POST", f.url+"/v1/commit", strings.NewReader("{}")))(t)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Idempotency-Key", "k")
 	var wg sync.WaitGroup
@@ -251,9 +249,7 @@ func TestIdempotencyKeyInFlight(t *testing.T) {
 			must.Equal(t, r.Header.Get("Idempotent-Replay"), "true", "it was done twice")
 			return
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d %s", r.StatusCode, r.text)
-		}
+		must.Require(t, !time.Now().After(deadline), "%d %s", r.StatusCode, r.text)
 		time.Sleep(time.Millisecond)
 	}
 }
@@ -267,9 +263,7 @@ func TestAnswersAreForgotten(t *testing.T) {
 	}
 	done := func(key string, size int) {
 		k, p := begin(key)
-		if p != nil || k.done {
-			t.Fatalf("%s: %+v", key, p)
-		}
+		must.Require(t, p == nil && !k.done, "%s: %+v", key, p)
 		k.keepBody(200, nil, make([]byte, size))
 		a.end(k)
 	}

@@ -32,13 +32,10 @@ func (r *room) inUse() int64 {
 // begin sends a request by hand, and returns the connection.
 func (f *fixture) begin(text string) net.Conn {
 	f.t.Helper()
-	c, err := net.Dial("tcp", strings.TrimPrefix(f.url, "http://"))
-	must.OK(f.t, err)
+	c := must.Get(net.Dial("tcp", strings.TrimPrefix(f.url, "http://")))(f.t)
 	f.t.Cleanup(func() { _ = c.Close() })
 	must.OK(f.t, c.SetDeadline(time.Now().Add(30*time.Second)))
-	if _, err := io.WriteString(c, text); err != nil {
-		f.t.Fatal(err)
-	}
+	must.OK(f.t, must.Err(io.WriteString(c, text)))
 	return c
 }
 
@@ -136,9 +133,7 @@ func TestLargestBodiesFit(t *testing.T) {
 func TestReadingGivesBack(t *testing.T) {
 	b := &body{room: newRoom(1<<20, 1<<20, 0), caller: "a", weight: 1}
 	for range 4 {
-		if !b.reserve(1000, largeBody) {
-			t.Fatal("no room")
-		}
+		must.Require(t, b.reserve(1000, largeBody), "no room")
 		b.pieces, b.size = append(b.pieces, bytes.Repeat([]byte("x"), 1000)), b.size+1000
 	}
 	for left := int64(3000); left >= 0; left -= 1000 {
@@ -179,8 +174,7 @@ func TestHeadersOnce(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.Origins = []string{"https://app.example.org"} })
 	ask := func(headers string) string {
 		c := f.begin("GET /v1/get?node=a HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n")
-		line, err := bufio.NewReader(c).ReadString('\n')
-		must.OK(t, err)
+		line := must.Get(bufio.NewReader(c).ReadString('\n'))(t)
 		return line
 	}
 	for _, tt := range []struct{ headers, status string }{
@@ -217,11 +211,9 @@ func TestHeadersReadOnceAreSingular(t *testing.T) {
 	named := map[string]string{"lastEventID": "Last-Event-Id", "versionHeader": "Mcp-Protocol-Version"}
 	n := 0
 	for _, dir := range []string{".", filepath.Join("..", "mcp")} {
-		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-		must.OK(t, err)
+		files := must.Get(filepath.Glob(filepath.Join(dir, "*.go")))(t)
 		for _, file := range files {
-			text, err := os.ReadFile(file)
-			must.OK(t, err)
+			text := must.Get(os.ReadFile(file))(t)
 			for _, m := range read.FindAllStringSubmatch(string(text), -1) {
 				name := cmp.Or(named[m[1]], http.CanonicalHeaderKey(m[1]))
 				twice := http.Header{name: {"a", "a"}}

@@ -42,8 +42,7 @@ func withView(t *testing.T) (*fixture, *keep, *clock) {
 // code makes a code.
 func (f *fixture) code(may operation.Effect) string {
 	f.t.Helper()
-	text, err := f.srv.NewCode(may)
-	must.OK(f.t, err)
+	text := must.Get(f.srv.NewCode(may))(f.t)
 	return text
 }
 
@@ -57,9 +56,7 @@ func (f *fixture) enter(body string, headers ...string) (reply, []string) {
 	cookies := r.Cookies()
 	_, rest, _ := strings.Cut(r.text, `"key":"`)
 	key, _, _ := strings.Cut(rest, `"`)
-	if len(cookies) != 1 || len(key) < 50 {
-		f.t.Fatalf("cookies %v, %s", cookies, r.text)
-	}
+	must.Require(f.t, len(cookies) == 1 && len(key) >= 50, "cookies %v, %s", cookies, r.text)
 	c := cookies[0]
 	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Domain != "" || c.MaxAge != 0 ||
 		len(c.Value) < 50 || c.Value == key {

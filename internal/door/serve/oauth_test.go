@@ -121,19 +121,15 @@ func (f *signInFixture) sent(method, path string, v url.Values) (reply, url.Valu
 	if method == http.MethodGet {
 		path, body = path+"?"+body, ""
 	}
-	req, err := http.NewRequestWithContext(f.t.Context(), method, f.url+path, strings.NewReader(body))
-	must.OK(f.t, err)
+	req := must.Get(http.NewRequestWithContext(f.t.Context(), method, f.url+path, strings.NewReader(body)))(f.t)
 	if method == http.MethodPost {
 		req.Header.Set("Content-Type", mediaForm)
 	}
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	res, err := client.Do(req)
-	must.OK(f.t, err)
+	res := must.Get(client.Do(req))(f.t)
 	defer func() { _ = res.Body.Close() }()
-	data, err := io.ReadAll(res.Body)
-	must.OK(f.t, err)
-	to, err := url.Parse(res.Header.Get("Location"))
-	must.OK(f.t, err)
+	data := must.Get(io.ReadAll(res.Body))(f.t)
+	to := must.Get(url.Parse(res.Header.Get("Location")))(f.t)
 	return reply{res, string(data)}, to.Query()
 }
 
@@ -313,8 +309,7 @@ func TestRegister(t *testing.T) {
 	if _, err := newClient("x", nil); err == nil {
 		t.Error("no address")
 	}
-	id, err := newClient("a\x00\u202eb"+strings.Repeat("é", 99), []string{"http://localhost:1/cb"})
-	must.OK(t, err)
+	id := must.Get(newClient("a\x00\u202eb"+strings.Repeat("é", 99), []string{"http://localhost:1/cb"}))(t)
 	if c := clientOf(id); c == nil || strings.ContainsAny(c.Name, "\x00\u202e") || len(c.Name) > maxClientName {
 		t.Errorf("%+v", c)
 	}
@@ -371,8 +366,7 @@ func TestSignInKeepsQuery(t *testing.T) {
 	f := withOAuth(t)
 	owner := f.keep.make(t, "me", "write", nil)
 	for _, to := range []string{"https://a.example/cb", "https://a.example/cb?z=1&a=%2f&flag&x;y=%zz", "http://[::1]:7/cb?q"} {
-		id, err := newClient("x", []string{to})
-		must.OK(t, err)
+		id := must.Get(newClient("x", []string{to}))(t)
 		r, back := f.decides(owner, "read", "client_id", id, "redirect_uri", to)
 		if !strings.HasPrefix(r.Header.Get("Location"), to) || back.Get("code") == "" || len(back["iss"]) != 1 {
 			t.Errorf("%s: %d to %s", to, r.StatusCode, r.Header.Get("Location"))
@@ -455,8 +449,7 @@ func TestResourceIsNormalized(t *testing.T) {
 // other returns the id of another client.
 func (f *signInFixture) other() string {
 	f.t.Helper()
-	id, err := newClient("other", []string{oauthReturn})
-	must.OK(f.t, err)
+	id := must.Get(newClient("other", []string{oauthReturn}))(f.t)
 	return id
 }
 

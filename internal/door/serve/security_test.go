@@ -223,8 +223,7 @@ func TestBodiesAreBounded(t *testing.T) {
 		strings.NewReader(strings.Repeat("x", 1001))))
 	must.OK(t, err)
 	req.Header.Set("Content-Type", operation.MediaNDJSON)
-	res, err := http.DefaultClient.Do(req)
-	must.OK(t, err)
+	res := must.Get(http.DefaultClient.Do(req))(t)
 	defer func() { _ = res.Body.Close() }()
 	must.Equal(t, res.StatusCode, 413, "status")
 }
@@ -291,8 +290,7 @@ func TestRawRequests(t *testing.T) {
 			strings.Repeat("X-A: b\r\n", 800), " 431 "},
 		{"GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: " + strings.Repeat("x", httpd.MaxHeader+4096), " 431 "},
 	} {
-		c, err := net.Dial("tcp", at)
-		must.OK(t, err)
+		c := must.Get(net.Dial("tcp", at))(t)
 		_, _ = io.WriteString(c, tt.text) // the server may have seen enough
 		_ = c.(*net.TCPConn).CloseWrite() // likewise
 		line, _ := bufio.NewReader(c).ReadString('\n')
@@ -313,8 +311,7 @@ func TestManyConnections(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	open := make([]net.Conn, 0, tried)
 	for range tried {
-		c, err := net.Dial("tcp", at)
-		must.OK(t, err)
+		c := must.Get(net.Dial("tcp", at))(t)
 		open = append(open, c)
 		if _, err := io.WriteString(c, "GET /v1/ge"); err != nil { // and no more
 			continue // turned away already
@@ -348,9 +345,7 @@ func TestManyConnections(t *testing.T) {
 				return
 			}
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("no answer after the others have gone: %v", err)
-		}
+		must.Require(t, !time.Now().After(deadline), "no answer after the others have gone: %v", err)
 		time.Sleep(10 * time.Millisecond)
 	}
 }
@@ -359,13 +354,10 @@ func TestManyConnections(t *testing.T) {
 func TestSlowClients(t *testing.T) {
 	t.Parallel() // it waits for as long as headers may take
 	f := newFixture(t, nil)
-	c, err := net.Dial("tcp", strings.TrimPrefix(f.url, "http://"))
-	must.OK(t, err)
+	c := must.Get(net.Dial("tcp", strings.TrimPrefix(f.url, "http://")))(t)
 	defer func() { _ = c.Close() }()
 	start := time.Now()
-	if _, err := io.WriteString(c, "GET /v1/get?node=a HTTP/1.1\r\nHost: localhost\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(io.WriteString(c, "GET /v1/get?node=a HTTP/1.1\r\nHost: localhost\r\n")))
 	must.OK(t, c.SetReadDeadline(start.Add(4*headerTime)))
 	_, _ = io.ReadAll(c) // until the server ends it
 	if took := time.Since(start); took < headerTime/2 || took > 2*headerTime {
@@ -391,8 +383,7 @@ func TestSlowBodiesAndLongCalls(t *testing.T) {
 	f.want(f.ask("POST", "/v1/commit", `{"message":"m"}`, asJSONType), 200, "")
 	in, out := io.Pipe()
 	defer func() { _ = out.Close() }()
-	req, err := http.NewRequestWithContext(t.Context(), "POST", f.url+"/v1/commit", in)
-	must.OK(t, err)
+	req := must.Get(http.NewRequestWithContext(t.Context(), "POST", f.url+"/v1/commit", in))(t)
 	req.Header.Set("Content-Type", operation.MediaNDJSON)
 	go func() { _, _ = io.WriteString(out, "{") }() // and no more
 	res, err := http.DefaultClient.Do(req)

@@ -128,8 +128,7 @@ func newFixture(t *testing.T, change func(*Config)) *fixture {
 		change(&cfg)
 	}
 	f.srv = New(cfg)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must.OK(t, err)
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	f.url = "http://" + l.Addr().String()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -175,8 +174,7 @@ func (r reply) problem(t *testing.T) problem {
 // ask sends a request; headers are "Name: value".
 func (f *fixture) ask(method, path, body string, headers ...string) reply {
 	f.t.Helper()
-	req, err := http.NewRequestWithContext(f.t.Context(), method, f.url+path, strings.NewReader(body))
-	must.OK(f.t, err)
+	req := must.Get(http.NewRequestWithContext(f.t.Context(), method, f.url+path, strings.NewReader(body)))(f.t)
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		if name == "Host" {
@@ -185,8 +183,7 @@ func (f *fixture) ask(method, path, body string, headers ...string) reply {
 			req.Header.Set(name, value)
 		}
 	}
-	res, err := http.DefaultClient.Do(req)
-	must.OK(f.t, err)
+	res := must.Get(http.DefaultClient.Do(req))(f.t)
 	defer func() { _ = res.Body.Close() }()
 	data, err := io.ReadAll(res.Body)
 	if err != nil {
@@ -198,9 +195,7 @@ func (f *fixture) ask(method, path, body string, headers ...string) reply {
 // want fails the test unless a reply has a status and, for problems, a code.
 func (f *fixture) want(r reply, status int, code string) problem {
 	f.t.Helper()
-	if r.StatusCode != status {
-		f.t.Fatalf("status %d, want %d: %s", r.StatusCode, status, r.text)
-	}
+	must.Require(f.t, r.StatusCode == status, "status %d, want %d: %s", r.StatusCode, status, r.text)
 	if code == "" {
 		return problem{}
 	}
@@ -373,8 +368,7 @@ func TestRoutes(t *testing.T) {
 	})
 	req := httptest.NewRequestWithContext(t.Context(), "GET", f.url+"/v1/op_watch", nil)
 	req.RequestURI = ""
-	res, err := http.DefaultClient.Do(req)
-	must.OK(t, err)
+	res := must.Get(http.DefaultClient.Do(req))(t)
 	<-begun
 	t.Cleanup(func() { _ = res.Body.Close() }) // the server ends it when it stops, before this
 	must.Equal(t, res.StatusCode, 200, "status")

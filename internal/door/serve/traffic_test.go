@@ -31,9 +31,7 @@ func TestQuietServerEnds(t *testing.T) {
 	<-begun
 	time.Sleep(200 * time.Millisecond)
 	f.want(f.ask("GET", "/healthz", ""), 200, "")
-	if f.srv.stopping.Load() {
-		t.Fatal("the server ended during a request")
-	}
+	must.Require(t, !f.srv.stopping.Load(), "the server ended during a request")
 	close(release)
 	must.OK(t, <-ended)
 	for !f.srv.stopping.Load() {

@@ -30,8 +30,7 @@ func TestDamagedToken(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	path := d.path(kept.ID)
-	whole, err := os.ReadFile(path)
-	must.OK(t, err)
+	whole := must.Get(os.ReadFile(path))(t)
 	refused := func(what string, at int, data []byte) {
 		t.Helper()
 		if got, err := readToken(data); err == nil && got.ID == kept.ID {

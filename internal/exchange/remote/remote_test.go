@@ -30,8 +30,7 @@ const (
 // open returns a repository in memory that is checked at the end of the test.
 func open(t *testing.T) *core.Repo {
 	t.Helper()
-	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), mem.New(), by, core.Options{}))(t)
 	t.Cleanup(func() {
 		report, err := care.Fsck(context.Background(), r, care.FsckOptions{Full: true})
 		must.True(t, err == nil && len(report.Errors) == 0, "fsck: %v, %v", report.Errors, err)
@@ -59,8 +58,7 @@ func options(t *testing.T) remote.TransferOptions {
 
 func at(t *testing.T, r *core.Repo, name graph.RefName) ipld.CID {
 	t.Helper()
-	refs, err := r.Refs(t.Context())
-	must.OK(t, err)
+	refs := must.Get(r.Refs(t.Context()))(t)
 	for _, ref := range refs {
 		if ref.Name == name {
 			return ref.Target
@@ -76,8 +74,7 @@ func push(t *testing.T, r *core.Repo, to remote.Side, refs ...graph.RefName) (*r
 
 func fetch(t *testing.T, r *core.Repo, from remote.Side) *remote.Fetched {
 	t.Helper()
-	out, err := remote.Fetch(t.Context(), here(r), from, remote.FetchOptions{TransferOptions: options(t)})
-	must.OK(t, err)
+	out := must.Get(remote.Fetch(t.Context(), here(r), from, remote.FetchOptions{TransferOptions: options(t)}))(t)
 	return out
 }
 
@@ -156,9 +153,7 @@ func TestCutAndFlipped(t *testing.T) {
 		if _, err := remote.Fetch(t.Context(), here(r), b, remote.FetchOptions{TransferOptions: options(t)}); !errors.Is(err, state.ErrInvalid) {
 			t.Fatalf("a bit of byte %d changed: %v", b.flip, err)
 		}
-		if at(t, r, tracked).Defined() {
-			t.Fatalf("a bit of byte %d changed, and a ref moved", b.flip)
-		}
+		must.Require(t, !at(t, r, tracked).Defined(), "a bit of byte %d changed, and a ref moved", b.flip)
 	}
 	opt := options(t)
 	opt.MaxPack = whole.Bytes - 1

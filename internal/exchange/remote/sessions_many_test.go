@@ -19,9 +19,7 @@ func TestManySessionsCostTheirChange(t *testing.T) {
 	add(t, a.Repo, "one", "the first memory")
 	for i := range 300 {
 		opt := session.SessionOptions{Stamp: by, Follow: true}
-		if _, err := session.StartSession(t.Context(), a.Repo, fmt.Sprintf("s%03d", i), opt); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, must.Err(session.StartSession(t.Context(), a.Repo, fmt.Sprintf("s%03d", i), opt)))
 	}
 	for i := range 20 {
 		ask(t, a.Repo, "zzz", fmt.Sprint("question ", i))
@@ -31,9 +29,7 @@ func TestManySessionsCostTheirChange(t *testing.T) {
 	for i := range 3 {
 		ask(t, a.Repo, "zzz", fmt.Sprint("one more ", i))
 		to := &counting{Side: here(hub)}
-		if _, err := remote.Push(t.Context(), here(a.Repo), to, remote.PushOptions{TransferOptions: a.opt}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, must.Err(remote.Push(t.Context(), here(a.Repo), to, remote.PushOptions{TransferOptions: a.opt})))
 		if to.blocks > 6 || to.calls > 2 { // a record, its receipt, its text, the manifest and its tree
 			t.Errorf("one more record sent %d blocks in %d round trips", to.blocks, to.calls)
 		}
@@ -57,17 +53,13 @@ func TestLongNamesAreTracked(t *testing.T) {
 	b.opt.Name = "a-remote-of-twenty-seven-ch"
 	branches := []graph.RefName{main, graph.BranchRef(long)}
 	add(t, a.Repo, "one", "the first memory")
-	if _, err := a.Branches().Create(t.Context(), long, "", core.RefOptions{Stamp: by}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(a.Branches().Create(t.Context(), long, "", core.RefOptions{Stamp: by})))
 	other := long[1:] + "y" // with the same beginning
 	ask(t, a.Repo, other, "memory")
 	for i := range 2 {
 		ask(t, a.Repo, long, fmt.Sprint("memory ", i))
 		opt := remote.PushOptions{TransferOptions: a.opt, Refs: branches}
-		if _, err := remote.Push(t.Context(), here(a.Repo), here(hub), opt); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, must.Err(remote.Push(t.Context(), here(a.Repo), here(hub), opt)))
 		b.fetchFrom(hub)
 		has(t, "b", b.Repo, chains(t, a.Repo))
 		if !at(t, b.Repo, remote.Tracking(b.opt.Name, branches[0])).Defined() {
@@ -111,9 +103,7 @@ func TestSessionsRemovedThere(t *testing.T) {
 	want := chains(t, a.Repo)
 	delete(want, "work")
 	opt := remote.PushOptions{TransferOptions: a.opt, GrownSessions: true}
-	if _, err := remote.Push(t.Context(), here(a.Repo), here(hub), opt); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(remote.Push(t.Context(), here(a.Repo), here(hub), opt)))
 	has(t, "the hub", hub, want)
 	a.pushTo(hub)
 	has(t, "the hub", hub, chains(t, a.Repo))

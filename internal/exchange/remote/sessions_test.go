@@ -32,8 +32,7 @@ func ask(t *testing.T, r *core.Repo, session, text string) ipld.CID {
 	if _, _, err := sessionpkg.RetrieveIn(t.Context(), r, session, retrieve.Request{Text: text, Limit: new(3)}, by); err != nil {
 		t.Fatal(err)
 	}
-	e, err := sessionpkg.Session(t.Context(), r, session)
-	must.OK(t, err)
+	e := must.Get(sessionpkg.Session(t.Context(), r, session))(t)
 	return e.CID
 }
 
@@ -67,8 +66,7 @@ func (m *machine) pushTo(hub *core.Repo) *remote.Pushed {
 // chains returns the newest record of each session.
 func chains(t *testing.T, r *core.Repo) map[string]ipld.CID {
 	t.Helper()
-	all, err := sessionpkg.Sessions(t.Context(), r)
-	must.OK(t, err)
+	all := must.Get(sessionpkg.Sessions(t.Context(), r))(t)
 	out := make(map[string]ipld.CID)
 	for _, e := range all {
 		out[e.Name] = e.CID
@@ -161,9 +159,7 @@ func TestSessionsCostTheirChange(t *testing.T) {
 	a.pushTo(hub)
 	ask(t, a.Repo, "work", "one more")
 	to := &counting{Side: here(hub)}
-	if _, err := remote.Push(t.Context(), here(a.Repo), to, remote.PushOptions{TransferOptions: a.opt}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(remote.Push(t.Context(), here(a.Repo), to, remote.PushOptions{TransferOptions: a.opt})))
 	if to.blocks > 6 || to.calls > 2 { // a record, its receipt, its text, the manifest and its tree
 		t.Errorf("one more record sent %d blocks in %d round trips", to.blocks, to.calls)
 	}
@@ -238,9 +234,7 @@ func TestSessionsThatWereErased(t *testing.T) {
 	hub, a, b := open(t), newMachine(t), newMachine(t)
 	add(t, a.Repo, "one", "the secret memory")
 	tip := ask(t, a.Repo, "work", "secret")
-	if _, err := care.Purge(t.Context(), a.Repo, "one", care.PurgeOptions{Stamp: by}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(care.Purge(t.Context(), a.Repo, "one", care.PurgeOptions{Stamp: by})))
 	a.pushTo(hub)
 	b.fetchFrom(hub)
 	if got := chains(t, b.Repo); got["work"] != tip {
@@ -295,9 +289,7 @@ func TestSessionsOfTheHostile(t *testing.T) {
 	a := open(t)
 	ask1 := []exchange.RefUpdate{{Ref: "refs/sessions/work", To: tip, Place: true}}
 	pack := io.NewSectionReader(bytes.NewReader(whole.Bytes()), 0, int64(whole.Len()))
-	if _, err := here(a).Take(t.Context(), remote.News{Pack: pack, Updates: ask1}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(here(a).Take(t.Context(), remote.News{Pack: pack, Updates: ask1})))
 	for _, u := range []exchange.RefUpdate{
 		{Ref: "refs/sessions/work"},
 		{Ref: main, To: tip, Place: true},

@@ -64,8 +64,7 @@ func (c *counting) Take(ctx context.Context, news remote.News) (*remote.Taken, e
 // grown returns a repository in memory with many nodes, two edges each.
 func grown(t testing.TB, n int) *core.Repo {
 	t.Helper()
-	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), mem.New(), by, core.Options{}))(t)
 	t.Cleanup(func() { _ = r.Close() }) // in memory
 	rnd := rand.New(rand.NewPCG(1, 1))
 	in, out := io.Pipe()
@@ -89,13 +88,10 @@ func grown(t testing.TB, n int) *core.Repo {
 func TestWorkOfPush(t *testing.T) {
 	n := effort.Pick(5_000, 100_000, 1_000_000)
 	hub := grown(t, n)
-	a, err := care.New(t.Context(), mem.New(), by, core.Options{})
-	must.OK(t, err)
+	a := must.Get(care.New(t.Context(), mem.New(), by, core.Options{}))(t)
 	t.Cleanup(func() { _ = a.Close() }) // in memory
 	from := &counting{Side: here(hub)}
-	if _, err := remote.Fetch(t.Context(), here(a), from, remote.FetchOptions{TransferOptions: options(t)}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(remote.Fetch(t.Context(), here(a), from, remote.FetchOptions{TransferOptions: options(t)})))
 	must.True(t, from.calls <= 6, "a clone took %d round trips", from.calls)
 	if _, err := merging.Merge(t.Context(), a, string(tracked), core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: by}}); err != nil {
 		t.Fatal(err)
@@ -106,15 +102,11 @@ func TestWorkOfPush(t *testing.T) {
 		fmt.Fprintf(&lines, `{"node":{"key":"k%d","type":"N","summary":"changed %d"}}`+"\n", rnd.IntN(n), i)
 	}
 	opt := core.CommitOptions{Stamp: by, Message: "changes"}
-	if _, err := a.Commit(t.Context(), state.ReadChanges(strings.NewReader(lines.String()), "test"), opt); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(a.Commit(t.Context(), state.ReadChanges(strings.NewReader(lines.String()), "test"), opt)))
 	to := &counting{Side: here(hub)}
 	var taken int
 	side := &telling{to, &taken}
-	if _, err := push(t, a, side, main); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(push(t, a, side, main)))
 	manifest := 1 // which is no block of the memory
 	if to.calls > 6 || float64(to.pack) > 1.15*float64(to.bytes)+20<<10 || to.blocks-manifest > taken+taken/20 {
 		t.Errorf("%d round trips, %d bytes for blocks of %d bytes, %d blocks, %d of them lacking", to.calls, to.pack,

@@ -42,8 +42,7 @@ func (c Case) Path() string { return c.Layer + "/" + c.Name }
 // and a blank line fail the test.
 func Read(t testing.TB, path string) []Case {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	must.OK(t, err)
+	data := must.Get(os.ReadFile(path))(t)
 	layer := strings.TrimSuffix(filepath.Base(path), ".jsonl")
 	var all []Case
 	seen := map[string]bool{}
@@ -57,25 +56,20 @@ func Read(t testing.TB, path string) []Case {
 		seen[c.Name] = true
 		all = append(all, c)
 	}
-	if len(all) == 0 {
-		t.Fatalf("%s has no case", path)
-	}
+	must.Require(t, len(all) > 0, "%s has no case", path)
 	return all
 }
 
 // ReadDir returns the cases of all files of a folder, which holds nothing else.
 func ReadDir(t testing.TB, dir string) []Case {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	must.OK(t, err)
+	entries := must.Get(os.ReadDir(dir))(t)
 	var all []Case
 	for _, e := range entries {
 		must.Equal(t, filepath.Ext(e.Name()), ".jsonl", filepath.Join(dir, e.Name()), " is no file of cases")
 		all = append(all, Read(t, filepath.Join(dir, e.Name()))...)
 	}
-	if len(all) == 0 {
-		t.Fatalf("%s has no file of cases", dir)
-	}
+	must.Require(t, len(all) > 0, "%s has no file of cases", dir)
 	return all
 }
 
@@ -99,9 +93,7 @@ func Bytes(t testing.TB, text string) []byte {
 			n, err = strconv.Atoi(times)
 		}
 		b, hexErr := hex.DecodeString(digits)
-		if err != nil || hexErr != nil || n < 0 {
-			t.Fatalf("bad bytes %q", part)
-		}
+		must.Require(t, err == nil && hexErr == nil && n >= 0, "bad bytes %q", part)
 		out = append(out, bytes.Repeat(b, n)...)
 	}
 	return out
@@ -116,8 +108,7 @@ func Gold(t testing.TB, path string, least int, answer func(t testing.TB, c Case
 	var anew bytes.Buffer
 	equal, all := 0, Read(t, path)
 	for _, c := range all {
-		got, err := json.Marshal(answer(t, c))
-		must.OK(t, err)
+		got := must.Get(json.Marshal(answer(t, c)))(t)
 		got = canonical(t, got)
 		if bytes.Equal(got, canonical(t, c.Expect)) {
 			equal++

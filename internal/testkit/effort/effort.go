@@ -15,6 +15,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // Names of the environment variables.
@@ -67,8 +69,6 @@ func Soak(t testing.TB) time.Duration {
 		t.Skipf("soak: %s=20m runs it that long", SoakVariable)
 	}
 	length, err := time.ParseDuration(v)
-	if err != nil || length <= 0 {
-		t.Fatalf("%s=%q: want a duration such as 60s or 20m", SoakVariable, v)
-	}
+	must.Require(t, err == nil && length > 0, "%s=%q: want a duration such as 60s or 20m", SoakVariable, v)
 	return length
 }

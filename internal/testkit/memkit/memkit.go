@@ -35,8 +35,7 @@ func Open(t testing.TB, lines ...string) *core.Repo {
 // OpenBy returns an empty repository that somebody else than By creates. It is checked at the end of the test.
 func OpenBy(t testing.TB, by state.Stamp) *core.Repo {
 	t.Helper()
-	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), mem.New(), by, core.Options{}))(t)
 	t.Cleanup(func() {
 		report, err := care.Fsck(context.Background(), r, care.FsckOptions{Full: true})
 		must.True(t, err == nil && len(report.Errors) == 0, "fsck: %v %+v", err, report)
@@ -49,9 +48,7 @@ func OpenBy(t testing.TB, by state.Stamp) *core.Repo {
 func Tell(t testing.TB, r *core.Repo, lines ...string) {
 	t.Helper()
 	changes := state.ReadChanges(strings.NewReader(strings.Join(lines, "\n")), "")
-	if _, err := r.Commit(t.Context(), changes, Opt); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(r.Commit(t.Context(), changes, Opt)))
 }
 
 // Tip returns the newest state of the branch that HEAD is on, which may have no commit.
@@ -59,17 +56,14 @@ func Tip(t testing.TB, r *core.Repo) *core.Snapshot {
 	t.Helper()
 	_, at, err := r.Branch(t.Context())
 	must.OK(t, err)
-	s, err := r.At(t.Context(), at)
-	must.OK(t, err)
+	s := must.Get(r.At(t.Context(), at))(t)
 	return s
 }
 
 // Undo takes the newest operation back, after which the graph must be what it was.
 func Undo(t testing.TB, r *core.Repo, before ipld.CID) {
 	t.Helper()
-	if _, err := history.Undo(t.Context(), r, "", By); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(history.Undo(t.Context(), r, "", By)))
 	if got := Tip(t, r).Graph(); got != before {
 		t.Errorf("graph %v after undo, want %v", got, before)
 	}

@@ -15,7 +15,6 @@ var vocabulary = sync.OnceValue(codec.NewO200kBase)
 // Count returns the number of tokens of a text.
 func Count(t testing.TB, text string) int {
 	t.Helper()
-	n, err := vocabulary().Count(text)
-	must.OK(t, err)
+	n := must.Get(vocabulary().Count(text))(t)
 	return n
 }

@@ -114,8 +114,7 @@ func first(t testing.TB, initdb string) string {
 	if made.dir != "" {
 		return made.dir
 	}
-	dir, err := os.MkdirTemp("", "pg")
-	must.OK(t, err)
+	dir := must.Get(os.MkdirTemp("", "pg"))(t)
 	var as []string
 	if os.Getuid() == 0 {
 		as = becoming(t, dir)
@@ -177,12 +176,10 @@ func tail(s string) string {
 // bytes on the average, until the test ends.
 func (s *Server) Cut(t *testing.T, repository string, most int64, seed uint64) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "cut")
-	must.OK(t, err)
+	dir := must.Get(os.MkdirTemp("", "cut"))(t)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // a temporary directory
 	const name = ".s.PGSQL.5432"
-	l, err := net.Listen("unix", filepath.Join(dir, name))
-	must.OK(t, err)
+	l := must.Get(net.Listen("unix", filepath.Join(dir, name)))(t)
 	t.Cleanup(func() { _ = l.Close() }) // which ends accepting
 	var mu sync.Mutex
 	random := rand.New(rand.NewPCG(seed, 0))

@@ -45,8 +45,7 @@ func Child(t *testing.T, dir, what string, args ...string) *exec.Cmd {
 func Hold(t *testing.T, dir string) (*exec.Cmd, *bufio.Reader) {
 	t.Helper()
 	cmd := Child(t, dir, AsProgram, "hold", "--json")
-	out, err := cmd.StdoutPipe()
-	must.OK(t, err)
+	out := must.Get(cmd.StdoutPipe())(t)
 	must.OK(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	return cmd, bufio.NewReader(out)
@@ -97,8 +96,7 @@ func Ran(t *testing.T, app *line.App, args ...string) string {
 // FreeAddr returns an address of this machine that nothing listens at.
 func FreeAddr(t *testing.T) string {
 	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	must.OK(t, err)
+	l := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	defer func() { _ = l.Close() }() // nothing was accepted
 	return l.Addr().String()
 }
@@ -117,17 +115,14 @@ func Ask(t *testing.T, url, token, body string) Answered {
 	if body != "" {
 		method = http.MethodPost
 	}
-	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	must.OK(t, err)
+	req := must.Get(http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body)))(t)
 	req.Header.Set("Content-Type", "application/json")
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
-	res, err := http.DefaultClient.Do(req)
-	must.OK(t, err)
+	res := must.Get(http.DefaultClient.Do(req))(t)
 	defer func() { _ = res.Body.Close() }() // it is read below
-	text, err := io.ReadAll(res.Body)
-	must.OK(t, err)
+	text := must.Get(io.ReadAll(res.Body))(t)
 	return Answered{res.StatusCode, res.Header, string(text)}
 }
 

@@ -14,14 +14,11 @@ import (
 func Occupy(t *testing.T, dir, name string) (free func()) {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	f, err := os.Create(path)
-	must.OK(t, err)
+	f := must.Get(os.Create(path))(t)
 	defer func() { _ = f.Close() }()
 	for b := make([]byte, 64<<10); len(b) > 0; {
 		if _, err := f.Write(b); err != nil {
-			if !errors.Is(err, syscall.ENOSPC) {
-				t.Fatal(err)
-			}
+			must.Require(t, errors.Is(err, syscall.ENOSPC), "%v", err)
 			b = b[:len(b)/2]
 		}
 	}

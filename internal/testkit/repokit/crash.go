@@ -81,8 +81,7 @@ func Clean(r *core.Repo) error {
 func InitEmpty(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	r, err := care.Init(t.Context(), dir, By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.Init(t.Context(), dir, By, core.Options{}))(t)
 	must.OK(t, r.Close())
 	return dir
 }

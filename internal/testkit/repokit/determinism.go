@@ -25,13 +25,10 @@ const (
 // DemoLines returns the lines of the demo memory.
 func DemoLines(t testing.TB) []string {
 	t.Helper()
-	data, err := os.ReadFile(DemoMemory)
-	must.OK(t, err)
+	data := must.Get(os.ReadFile(DemoMemory))(t)
 	lines := strings.SplitAfter(strings.TrimSpace(string(data)), "\n")
 	lines[len(lines)-1] += "\n"
-	if len(lines) < 450 {
-		t.Fatalf("%d lines", len(lines))
-	}
+	must.Require(t, len(lines) >= 450, "%d lines", len(lines))
 	return lines
 }
 
@@ -39,10 +36,8 @@ func DemoLines(t testing.TB) []string {
 // with adjacency and everything shown, and with filters.
 func Requests(t testing.TB) []retrieve.Request {
 	t.Helper()
-	data, err := os.ReadFile(demoQueries)
-	must.OK(t, err)
-	status, err := retrieve.ParsePredicate(`status!="superseded"`)
-	must.OK(t, err)
+	data := must.Get(os.ReadFile(demoQueries))(t)
+	status := must.Get(retrieve.ParsePredicate(`status!="superseded"`))(t)
 	var all []retrieve.Request
 	for line := range bytes.Lines(data) {
 		var q struct{ Text string }
@@ -63,9 +58,7 @@ func Requests(t testing.TB) []retrieve.Request {
 	for i := 3; i < len(all); i += 28 { // filters without a text: the newest
 		all[i].Text = ""
 	}
-	if len(all) != 100 {
-		t.Fatalf("%d requests", len(all))
-	}
+	must.Require(t, len(all) == 100, "%d requests", len(all))
 	return all
 }
 

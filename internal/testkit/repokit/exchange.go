@@ -20,8 +20,7 @@ var LongText = strings.Repeat("The ferry came in at dawn. ", 12_000)
 func Export(t testing.TB, r *core.Repo, opt exchange.ExportOptions) ([]byte, *exchange.ExportResult) {
 	t.Helper()
 	var b bytes.Buffer
-	res, err := exchange.Export(t.Context(), r, &b, opt)
-	must.OK(t, err)
+	res := must.Get(exchange.Export(t.Context(), r, &b, opt))(t)
 	if int64(b.Len()) != res.Bytes {
 		t.Errorf("export says %d bytes, wrote %d", res.Bytes, b.Len())
 	}
@@ -39,8 +38,7 @@ func ImportInto(
 	t testing.TB, r *core.Repo, file []byte, opt exchange.ImportOptions,
 ) *exchange.ImportResult {
 	t.Helper()
-	res, err := TryImport(r, file, opt)
-	must.OK(t, err)
+	res := must.Get(TryImport(r, file, opt))(t)
 	return res
 }
 
@@ -62,8 +60,7 @@ func MainRef(t testing.TB, r *core.Repo) core.Ref {
 func Pack(t testing.TB, r *core.Repo, opt exchange.PackOptions) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	res, err := exchange.Pack(t.Context(), r, &b, opt)
-	must.OK(t, err)
+	res := must.Get(exchange.Pack(t.Context(), r, &b, opt))(t)
 	if int64(b.Len()) != res.Bytes {
 		t.Errorf("pack says %d bytes, wrote %d", res.Bytes, b.Len())
 	}

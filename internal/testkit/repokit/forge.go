@@ -273,8 +273,7 @@ func (f *Forgery) Write(manifest []byte, roots ...ipld.CID) []byte {
 // Sections reads a file's blocks, manifest first.
 func Sections(t testing.TB, file []byte) []store.Block {
 	t.Helper()
-	r, err := car.NewReader(bytes.NewReader(file))
-	must.OK(t, err)
+	r := must.Get(car.NewReader(bytes.NewReader(file)))(t)
 	var out []store.Block
 	for {
 		b, err := r.Next()
@@ -289,8 +288,7 @@ func Sections(t testing.TB, file []byte) []store.Block {
 func Rewrite(t testing.TB, root ipld.CID, blocks []store.Block) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	w, err := car.NewWriter(&out, root)
-	must.OK(t, err)
+	w := must.Get(car.NewWriter(&out, root))(t)
 	for _, b := range blocks {
 		must.OK(t, w.Put(b.CID, b.Data))
 	}

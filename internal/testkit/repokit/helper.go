@@ -43,8 +43,7 @@ func OpenMem(t testing.TB) *core.Repo {
 // OverStore returns a repository over a store, closed at the end of the test but not checked: the test may damage it.
 func OverStore(t testing.TB, st store.Store) *core.Repo {
 	t.Helper()
-	r, err := care.New(t.Context(), st, By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), st, By, core.Options{}))(t)
 	t.Cleanup(func() {
 		must.OK(t, r.Close())
 	})
@@ -64,8 +63,7 @@ func CheckClean(t testing.TB, r *core.Repo) {
 // Lines commits change lines.
 func Lines(t testing.TB, r *core.Repo, text string) *core.CommitResult {
 	t.Helper()
-	res, err := TryLines(r, text)
-	must.OK(t, err)
+	res := must.Get(TryLines(r, text))(t)
 	return res
 }
 
@@ -78,8 +76,7 @@ func TryLines(r *core.Repo, text string) (*core.CommitResult, error) {
 // File commits a file of change lines.
 func File(t testing.TB, r *core.Repo, path string) *core.CommitResult {
 	t.Helper()
-	f, err := os.Open(path)
-	must.OK(t, err)
+	f := must.Get(os.Open(path))(t)
 	defer f.Close()
 	res, err := r.Commit(t.Context(), state.ReadChanges(f, path),
 		core.CommitOptions{Stamp: By, Message: path})
@@ -90,8 +87,7 @@ func File(t testing.TB, r *core.Repo, path string) *core.CommitResult {
 // Head returns the snapshot of HEAD.
 func Head(t testing.TB, r *core.Repo) *core.Snapshot {
 	t.Helper()
-	s, err := r.Snapshot(t.Context(), "HEAD")
-	must.OK(t, err)
+	s := must.Get(r.Snapshot(t.Context(), "HEAD"))(t)
 	return s
 }
 
@@ -112,8 +108,7 @@ func NodeByKey(t testing.TB, s *core.Snapshot, key string) *graph.Node {
 // Said returns the text of a message.
 func Said(t testing.TB, r *core.Repo, m commit.Message) string {
 	t.Helper()
-	text, err := r.Message(t.Context(), m)
-	must.OK(t, err)
+	text := must.Get(r.Message(t.Context(), m))(t)
 	return text
 }
 
@@ -159,8 +154,7 @@ func TitleOf(t testing.TB, r *core.Repo, titles history.Titler) string {
 	t.Helper()
 	for e, err := range history.Log(t.Context(), r, "HEAD") {
 		must.OK(t, err)
-		got, err := titles.Commit(t.Context(), e.Diff, e.Nodes, e.Edges)
-		must.OK(t, err)
+		got := must.Get(titles.Commit(t.Context(), e.Diff, e.Nodes, e.Edges))(t)
 		return got
 	}
 	t.Fatal("no commit")
@@ -197,8 +191,7 @@ type RefView map[string]string
 
 // ViewOf reads the refs.
 func ViewOf(t must.T, r *core.Repo) RefView {
-	refs, err := r.Refs(context.Background())
-	must.OK(t, err)
+	refs := must.Get(r.Refs(context.Background()))(t)
 	v := RefView{}
 	for _, ref := range refs {
 		v[string(ref.Name)] = ref.Value()
@@ -244,8 +237,7 @@ func Chain(t testing.TB, r *core.Repo, name string) []*retrieve.Session {
 // OnStore works on the store of a closed repository.
 func OnStore(t testing.TB, dir string, readOnly bool, fn func(*pebble.Store) error) {
 	t.Helper()
-	s, err := pebble.Open(dir+"/"+core.DirName, pebble.Options{ReadOnly: readOnly})
-	must.OK(t, err)
+	s := must.Get(pebble.Open(dir+"/"+core.DirName, pebble.Options{ReadOnly: readOnly}))(t)
 	must.OK(t, errors.Join(fn(s), s.Close()))
 }
 

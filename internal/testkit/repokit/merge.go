@@ -20,8 +20,7 @@ import (
 func On(t testing.TB, r *core.Repo, branch, text string) ipld.CID {
 	t.Helper()
 	opt := core.CommitOptions{Stamp: By, Branch: branch, Message: branch}
-	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(text), branch), opt)
-	must.OK(t, err)
+	res := must.Get(r.Commit(t.Context(), state.ReadChanges(strings.NewReader(text), branch), opt))(t)
 	return res.Commit
 }
 
@@ -40,8 +39,7 @@ func Options(branch string) core.MergeOptions {
 func GraphOf(t *testing.T, r *core.Repo, ours, theirs ipld.CID) ipld.CID {
 	t.Helper()
 	Fork(t, r, "into", ours)
-	res, err := merging.Merge(t.Context(), r, theirs.String(), Options("into"))
-	must.OK(t, err)
+	res := must.Get(merging.Merge(t.Context(), r, theirs.String(), Options("into")))(t)
 	return res.Graph
 }
 
@@ -69,17 +67,14 @@ func Conflicted(t *testing.T) (r *core.Repo, ours, theirs ipld.CID) {
 	if !errors.As(err, &clash) || len(clash.Conflicts) != 2 || len(res.Conflicts) != 2 {
 		t.Fatalf("%+v, %v", res, err)
 	}
-	if res.Commit.Defined() || Head(t, r).CID() != ours {
-		t.Fatal("the branch moved")
-	}
+	must.Require(t, !res.Commit.Defined() && Head(t, r).CID() == ours, "the branch moved")
 	return r, ours, theirs
 }
 
 // Resolve resolves one conflict of the merge in progress and returns that merge afterwards.
 func Resolve(t *testing.T, r *core.Repo, item string, choice merging.Choice) *core.PendingMerge {
 	t.Helper()
-	p, err := merging.ResolveConflict(t.Context(), r, item, choice, core.CommitOptions{Stamp: By})
-	must.OK(t, err)
+	p := must.Get(merging.ResolveConflict(t.Context(), r, item, choice, core.CommitOptions{Stamp: By}))(t)
 	return p
 }
 

@@ -71,12 +71,8 @@ func FillSecret(t testing.TB, r *core.Repo) (old ipld.CID) {
 {"edge":{"type":"knows","src":"zed","dst":"carol"}}
 {"embedding":{"node":"zed","model":"m","vector":[0.25,-0.5,0.125]}}`).Commit
 	tag := core.TagOptions{RefOptions: core.RefOptions{Stamp: By}}
-	if _, err := r.Tags().Create(ctx, "v1", "HEAD", tag); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := session.StartSession(ctx, r, "s", session.SessionOptions{Stamp: By}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(r.Tags().Create(ctx, "v1", "HEAD", tag)))
+	must.OK(t, must.Err(session.StartSession(ctx, r, "s", session.SessionOptions{Stamp: By})))
 	for _, text := range []string{"who cooks?", "vault code", "Is it so that " + SecretSummary + "?"} {
 		if _, _, err := session.RetrieveIn(ctx, r, "s", retrieve.Request{Text: text}, By); err != nil {
 			t.Fatal(err)
@@ -92,9 +88,7 @@ func FillSecret(t testing.TB, r *core.Repo) (old ipld.CID) {
 		text := fmt.Sprintf(`,"content":%q`, strings.Repeat("x ", 9000+n))
 		Lines(t, r, NodeLine(fmt.Sprintf("p%d", n), text))
 	}
-	if _, err := rank.Retrieve(ctx, Head(t, r), retrieve.Request{Text: "vermilion"}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(rank.Retrieve(ctx, Head(t, r), retrieve.Request{Text: "vermilion"})))
 	return old
 }
 
@@ -129,9 +123,7 @@ func Found(t testing.TB, dir string, st *pebble.Store, texts []string) (where []
 		}
 		return err
 	})
-	if err != nil || files < 5 {
-		t.Fatalf("%d files: %v", files, err)
-	}
+	must.Require(t, err == nil && files >= 5, "%d files: %v", files, err)
 	return where
 }
 
@@ -139,8 +131,7 @@ func Found(t testing.TB, dir string, st *pebble.Store, texts []string) (where []
 func PurgeZed(t testing.TB, r *core.Repo, opt care.PurgeOptions) *care.PurgeResult {
 	t.Helper()
 	opt.Stamp = By
-	res, err := care.Purge(t.Context(), r, "zed", opt)
-	must.OK(t, err)
+	res := must.Get(care.Purge(t.Context(), r, "zed", opt))(t)
 	return res
 }
 
@@ -165,8 +156,7 @@ func OverMem(t testing.TB) (*core.Repo, *mem.Store) {
 // Gc collects, keeping the newest keep operations without a grace; 0 is the default number.
 func Gc(t testing.TB, r *core.Repo, keep int) *core.GCResult {
 	t.Helper()
-	res, err := care.GC(context.Background(), r, care.GCOptions{Stamp: By, KeepOps: keep})
-	must.OK(t, err)
+	res := must.Get(care.GC(context.Background(), r, care.GCOptions{Stamp: By, KeepOps: keep}))(t)
 	return res
 }
 
@@ -178,8 +168,7 @@ func Person(n int) string {
 // Branch creates a branch at a revision.
 func Branch(t testing.TB, r *core.Repo, name, at string) {
 	t.Helper()
-	_, err := r.Branches().Create(t.Context(), name, at, core.RefOptions{Stamp: By})
-	must.OK(t, err)
+	must.OK(t, must.Err(r.Branches().Create(t.Context(), name, at, core.RefOptions{Stamp: By})))
 }
 
 // CommitOn commits change lines to a branch without a message. On gives one and returns the CID.
@@ -195,7 +184,5 @@ func CommitOn(t testing.TB, r *core.Repo, branch, text string) *core.CommitResul
 func DropBranch(t testing.TB, r *core.Repo, name string) {
 	t.Helper()
 	opt := core.RefOptions{Stamp: By, Force: true}
-	if _, err := r.Branches().Remove(t.Context(), name, opt); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, must.Err(r.Branches().Remove(t.Context(), name, opt)))
 }

@@ -65,8 +65,7 @@ func bulk(n int) string {
 // DemoText returns the change lines of the demo memory, and those of its later change.
 func DemoText(t testing.TB) (memory, change string) {
 	t.Helper()
-	data, err := os.ReadFile(DemoChange)
-	must.OK(t, err)
+	data := must.Get(os.ReadFile(DemoChange))(t)
 	return strings.Join(DemoLines(t), ""), string(data)
 }
 

@@ -79,8 +79,7 @@ func (w Work) Blocks() int64 { return w.Facts.BlocksWritten + w.Derived.BlocksWr
 func Measure(t testing.TB, st store.Store, fn func(*core.Repo)) Work {
 	t.Helper()
 	c := NewCounted(st)
-	r, err := care.New(t.Context(), c, By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), c, By, core.Options{}))(t)
 	c.FactCounts.Reset()
 	c.DerivedCounts.Reset()
 	fn(r)
@@ -109,8 +108,7 @@ func Memory(t testing.TB, n int) store.Store {
 	must.OK(t, from.Derived().(store.CellDeleter).Cells(ctx, func(key, value ipld.CID) error {
 		return to.Derived().SetCell(ctx, key, value)
 	}))
-	head, err := from.Head(ctx)
-	must.OK(t, err)
+	head := must.Get(from.Head(ctx))(t)
 	for at := (store.Head{}); at != head; {
 		next := store.Head{Seq: at.Seq + 1, Operation: head.Operation}
 		must.OK(t, to.Commit(ctx, at, next))
@@ -122,8 +120,7 @@ func Memory(t testing.TB, n int) store.Store {
 func newMemory(t testing.TB, n int) *mem.Store {
 	t.Helper()
 	st := mem.New()
-	r, err := care.New(t.Context(), st, By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), st, By, core.Options{}))(t)
 	chunk := max(10_000, n/4)
 	for from := 0; from < n; from += chunk {
 		var b strings.Builder

@@ -97,8 +97,7 @@ func WorldOf(t testing.TB, s *core.Snapshot) World {
 	w := make(World)
 	add := func(item string, on graph.Target, id graph.ID, f facts) {
 		w[item] = f
-		m, err := s.Mark(t.Context(), on, id)
-		must.OK(t, err)
+		m := must.Get(s.Mark(t.Context(), on, id))(t)
 		if m != nil {
 			w["mark/"+item] = facts{"state": string(m.State)}
 		}

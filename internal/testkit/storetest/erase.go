@@ -17,18 +17,14 @@ import (
 func eraser(t *testing.T, s store.Store) store.Eraser {
 	t.Helper()
 	e, ok := s.(store.Eraser)
-	if !ok {
-		t.Fatalf("%T cannot erase", s)
-	}
+	must.Require(t, ok, "%T cannot erase", s)
 	return e
 }
 
 func drop(t *testing.T, blocks store.Blocks, list ...store.Block) {
 	t.Helper()
 	d, ok := blocks.(store.Deleter)
-	if !ok {
-		t.Fatalf("%T cannot delete", blocks)
-	}
+	must.Require(t, ok, "%T cannot delete", blocks)
 	var cids []ipld.CID
 	for _, b := range list {
 		cids = append(cids, b.CID)
@@ -53,8 +49,7 @@ func testDelete(t *testing.T, s store.Store) {
 	head := Next(store.Head{}, 4)
 	must.OK(t, s.Commit(ctx, store.Head{}, head, c))
 	drop(t, s.Facts(), b)
-	got, err := s.Head(ctx)
-	must.OK(t, err)
+	got := must.Get(s.Head(ctx))(t)
 	must.True(t, got == head, "head %v after Delete, want %v", got, head)
 }
 
@@ -62,9 +57,7 @@ func testDeleteCells(t *testing.T, s store.Store) {
 	ctx := context.Background()
 	d := s.Derived()
 	cells, ok := d.(store.CellDeleter)
-	if !ok {
-		t.Fatalf("%T cannot delete cells", d)
-	}
+	must.Require(t, ok, "%T cannot delete cells", d)
 	want := make(map[ipld.CID]ipld.CID)
 	for n := range 20 {
 		key, value := Block(n, 8).CID, Block(100+n, 8).CID
@@ -112,8 +105,7 @@ func wantRedacted(t *testing.T, s store.Store, b store.Block, stub string) {
 			redacted.CID != b.CID || string(redacted.Stub) != stub {
 			t.Errorf("Get of a redacted block: %v", err)
 		}
-		has, err := blocks.Has(ctx, b.CID)
-		must.OK(t, err)
+		has := must.Get(blocks.Has(ctx, b.CID))(t)
 		must.True(t, !has, "Has a redacted block")
 		must.OK(t, blocks.Iterate(ctx, ipld.CID{}, func(got store.Block) error {
 			must.True(t, got.CID != b.CID, "Iterate shows a redacted block")
@@ -264,17 +256,14 @@ func testRedactDuringPuts(t *testing.T, s store.Store) {
 func testNote(t *testing.T, s store.Store) {
 	ctx := context.Background()
 	n, ok := s.(store.Notebook)
-	if !ok {
-		t.Fatalf("%T keeps no note", s)
-	}
+	must.Require(t, ok, "%T keeps no note", s)
 	for _, want := range []string{"", "one", "two", ""} {
 		var note []byte
 		if want != "" {
 			note = []byte(want)
 		}
 		must.OK(t, n.SetNote(ctx, note))
-		got, err := n.Note(ctx)
-		must.OK(t, err)
+		got := must.Get(n.Note(ctx))(t)
 		must.True(t, string(got) == want && (got == nil) == (want == ""), "note %q, want %q", got, want)
 	}
 }

@@ -84,8 +84,7 @@ func wantError(t *testing.T, what string, err, want error) {
 func wantBlock(t *testing.T, blocks store.Blocks, b store.Block, present bool) {
 	t.Helper()
 	ctx := context.Background()
-	has, err := blocks.Has(ctx, b.CID)
-	must.OK(t, err)
+	has := must.Get(blocks.Has(ctx, b.CID))(t)
 	must.Equal(t, has, present, "Has ", b.CID)
 	got, err := blocks.Get(ctx, b.CID)
 	if present {
@@ -204,8 +203,7 @@ func testIndependence(t *testing.T, s store.Store) {
 	clear(given[0].Data)
 	clear(given[1].Data)
 	for _, want := range []store.Block{a, b} {
-		got, err := s.Facts().Get(ctx, want.CID)
-		must.OK(t, err)
+		got := must.Get(s.Facts().Get(ctx, want.CID))(t)
 		clear(got)
 		_ = append(got, "tail"...)
 		wantBlock(t, s.Facts(), want, true)
@@ -216,8 +214,7 @@ func testHead(t *testing.T, s store.Store) {
 	ctx := context.Background()
 	var head store.Head
 	for n := range 10 {
-		got, err := s.Head(ctx)
-		must.OK(t, err)
+		got := must.Get(s.Head(ctx))(t)
 		must.Equal(t, got, head, "head")
 		next := Next(head, n)
 		put, inCommit := Block(1000+n, 100), Block(n, 8)
@@ -245,8 +242,7 @@ func testSequence(t *testing.T, s store.Store) {
 		wantError(t, fmt.Sprint(seq, " after 7"), s.Commit(ctx, first, next), store.ErrSequence)
 	}
 	wantError(t, "no operation", s.Commit(ctx, first, store.Head{Seq: 8}), store.ErrSequence)
-	got, err := s.Head(ctx)
-	must.OK(t, err)
+	got := must.Get(s.Head(ctx))(t)
 	must.Equal(t, got, first, "head")
 }
 
@@ -271,8 +267,7 @@ func testCommitRefused(t *testing.T, s store.Store) {
 	}
 	for _, tt := range tests {
 		wantError(t, tt.name, s.Commit(ctx, tt.old, tt.next, tt.blocks...), tt.want)
-		got, err := s.Head(ctx)
-		must.OK(t, err)
+		got := must.Get(s.Head(ctx))(t)
 		must.Equal(t, got, first, tt.name, ": head")
 	}
 	wantBlock(t, s.Facts(), block, false)
@@ -316,8 +311,7 @@ func testCompareAndSwap(t *testing.T, s store.Store) {
 		})
 	}
 	wg.Wait()
-	head, err := s.Head(ctx)
-	must.OK(t, err)
+	head := must.Get(s.Head(ctx))(t)
 	if head.Seq != writers*each || len(won) != writers*each || won[head.Seq] != head {
 		t.Errorf("head %v after %d commits, want %d", head, len(won), writers*each)
 	}
@@ -362,8 +356,7 @@ func testCells(t *testing.T, s store.Store) {
 	for n := range 3 {
 		value := Block(10+n, 8).CID
 		must.OK(t, d.SetCell(ctx, key, value))
-		got, err := d.Cell(ctx, key)
-		must.OK(t, err)
+		got := must.Get(d.Cell(ctx, key))(t)
 		must.Equal(t, got, value, "cell holds")
 	}
 	_, err = d.Cell(ctx, other)
@@ -391,8 +384,7 @@ func testClear(t *testing.T, s store.Store) {
 		}))
 	}
 	wantBlock(t, s.Facts(), fact, true)
-	got, err := s.Head(ctx)
-	must.OK(t, err)
+	got := must.Get(s.Head(ctx))(t)
 	must.True(t, got == head, "head %v after Clear, want %v", got, head)
 	must.OK(t, s.Derived().Put(ctx, block))
 	wantBlock(t, s.Derived(), block, true)

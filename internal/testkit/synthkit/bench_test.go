@@ -57,8 +57,7 @@ func BenchmarkMemory(b *testing.B) {
 	b.Run("open", func(b *testing.B) {
 		for b.Loop() {
 			within(b, dir, func(r *core.Repo) {
-				_, err := r.Snapshot(b.Context(), "HEAD")
-				must.OK(b, err)
+				must.OK(b, must.Err(r.Snapshot(b.Context(), "HEAD")))
 			})
 		}
 	})
@@ -114,8 +113,7 @@ func BenchmarkMemory(b *testing.B) {
 // within opens a repository for fn.
 func within(b *testing.B, dir string, fn func(*core.Repo)) {
 	b.Helper()
-	r, err := care.Open(dir, core.Options{})
-	must.OK(b, err)
+	r := must.Get(care.Open(dir, core.Options{}))(b)
 	fn(r)
 	must.OK(b, r.Close())
 }
@@ -123,8 +121,7 @@ func within(b *testing.B, dir string, fn func(*core.Repo)) {
 // retrieve asks for a fact, which must find something.
 func (w *world) retrieve(b *testing.B, r *core.Repo, i int) {
 	b.Helper()
-	s, err := r.Snapshot(b.Context(), "HEAD")
-	must.OK(b, err)
+	s := must.Get(r.Snapshot(b.Context(), "HEAD"))(b)
 	answer, err := rank.Retrieve(b.Context(), s, retrieve.Request{Text: w.question(i, w.Nodes)})
 	if err != nil || len(answer.Items) == 0 {
 		b.Fatal("nothing found", err)

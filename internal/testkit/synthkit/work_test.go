@@ -43,8 +43,7 @@ type job struct {
 
 func newest(t *testing.T, r *core.Repo) *core.Snapshot {
 	t.Helper()
-	s, err := r.Snapshot(t.Context(), "HEAD")
-	must.OK(t, err)
+	s := must.Get(r.Snapshot(t.Context(), "HEAD"))(t)
 	return s
 }
 
@@ -52,10 +51,8 @@ func newest(t *testing.T, r *core.Repo) *core.Snapshot {
 func (w *world) jobs() []job {
 	question := func(i int) func(*testing.T, *core.Repo) {
 		return func(t *testing.T, r *core.Repo) {
-			q, err := w.Question(i)
-			must.OK(t, err)
-			answer, err := rank.Retrieve(t.Context(), newest(t, r), retrieve.Request{Text: q.Text})
-			must.OK(t, err)
+			q := must.Get(w.Question(i))(t)
+			answer := must.Get(rank.Retrieve(t.Context(), newest(t, r), retrieve.Request{Text: q.Text}))(t)
 			must.True(t, len(answer.Items) > 0, "nothing found for %q", q.Text)
 		}
 	}
@@ -87,14 +84,12 @@ func (w *world) jobs() []job {
 			}
 		}},
 		{name: "status", do: func(t *testing.T, r *core.Repo) {
-			_, err := r.Stages().Status(t.Context(), "")
-			must.OK(t, err)
+			must.OK(t, must.Err(r.Stages().Status(t.Context(), "")))
 		}},
 		{name: "retrieve, cold", do: question(0)},
 		{name: "retrieve, warm", first: question(0), do: question(0)},
 		{name: "show all nodes", do: func(t *testing.T, r *core.Repo) {
-			before, err := r.Snapshot(t.Context(), "HEAD~1")
-			must.OK(t, err)
+			before := must.Get(r.Snapshot(t.Context(), "HEAD~1"))(t)
 			n := 0
 			for _, err := range before.Diff(newest(t, r)).Nodes(t.Context()) {
 				must.OK(t, err)
@@ -128,8 +123,7 @@ func (w *world) jobs() []job {
 		}},
 		// Several goroutines read what each wants of trees through one cache, and may both miss it.
 		{name: "fsck", slack: 2, do: func(t *testing.T, r *core.Repo) {
-			report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
-			must.OK(t, err)
+			report := must.Get(care.Fsck(t.Context(), r, care.FsckOptions{}))(t)
 			must.True(t, len(report.Errors) == 0, "%v", report.Errors)
 		}},
 	}
@@ -137,8 +131,7 @@ func (w *world) jobs() []job {
 
 // fork changes ten nodes on a branch and ten others on main.
 func (w *world) fork(t *testing.T, r *core.Repo) {
-	_, err := r.Branches().Create(t.Context(), "side", "HEAD", core.RefOptions{Stamp: w.stamp()})
-	must.OK(t, err)
+	must.OK(t, must.Err(r.Branches().Create(t.Context(), "side", "HEAD", core.RefOptions{Stamp: w.stamp()})))
 	must.OK(t, w.edit(t.Context(), r, 1, 10))
 	must.OK(t, r.Branches().Switch(t.Context(), "side", core.SwitchOptions{Stamp: w.stamp()}))
 	must.OK(t, w.edit(t.Context(), r, 2, 10))
@@ -154,8 +147,7 @@ func (kept) Close() error { return nil }
 func (w *world) count(t *testing.T, st store.Store, j job) (work, int64) {
 	t.Helper()
 	c := &counted{Store: kept{st}}
-	r, err := care.New(t.Context(), c, w.stamp(), core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), c, w.stamp(), core.Options{}))(t)
 	if j.first != nil {
 		j.first(t, r)
 	}
@@ -233,9 +225,7 @@ func readWork(t *testing.T, rewrite bool) map[verb][]int64 {
 			k.name = strings.TrimSpace(line[:22])
 			_, err = fmt.Sscan(line[22:], &k.nodes, &v[0], &v[1], &v[2], &v[3], &v[4], &v[5])
 		}
-		if err != nil || k.nodes == 0 {
-			t.Fatalf("%q: %v", line, err)
-		}
+		must.Require(t, err == nil && k.nodes != 0, "%q: %v", line, err)
 		rows[k] = v
 	}
 	return rows
@@ -423,8 +413,7 @@ func bulkCommit(t *testing.T, s *Synth) (commit, manifest ipld.CID, allocs, byte
 	t.Helper()
 	ctx := context.Background()
 	by := state.Stamp{Author: "a", Time: synth.FactTime(0), Command: []string{"x"}}
-	r, err := care.Init(ctx, t.TempDir(), by, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.Init(ctx, t.TempDir(), by, core.Options{}))(t)
 	defer func() {
 		must.OK(t, r.Close())
 	}()
@@ -433,10 +422,8 @@ func bulkCommit(t *testing.T, s *Synth) (commit, manifest ipld.CID, allocs, byte
 	res, err := r.Commit(ctx, s.Changes(), core.CommitOptions{Stamp: by, Message: "bulk"})
 	runtime.ReadMemStats(&after)
 	must.OK(t, err)
-	snap, err := r.Snapshot(ctx, "HEAD")
-	must.OK(t, err)
-	stats, err := snap.IndexStats(ctx)
-	must.OK(t, err)
+	snap := must.Get(r.Snapshot(ctx, "HEAD"))(t)
+	stats := must.Get(snap.IndexStats(ctx))(t)
 	return res.Commit, stats.Manifest, after.Mallocs - before.Mallocs,
 		after.TotalAlloc - before.TotalAlloc
 }

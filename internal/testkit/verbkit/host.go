@@ -125,8 +125,7 @@ func (h *FakeHost) Require(string, bool) (func(iter.Seq2[commit.LogEntry, error]
 // Run runs a verb that succeeds and returns its answers as JSON, one a line.
 func Run[Req, Res any](t *testing.T, h *FakeHost, v *verb.Verb[Req, Res], req *Req) string {
 	t.Helper()
-	out, err := Try(t, h, v, req)
-	must.OK(t, err, v.Name())
+	out := must.Get(Try(t, h, v, req))(t, v.Name())
 	return out
 }
 
@@ -199,8 +198,7 @@ func (e fakeEmbedder) Embed(_ context.Context, query string, answers []string) (
 // Question returns a request of a verb with its defaults, in which fields have values.
 func Question(t *testing.T, v *verb.Spec, values map[string]string) any {
 	t.Helper()
-	req, err := v.New()
-	must.OK(t, err)
+	req := must.Get(v.New())(t)
 	var given []string
 	for _, f := range v.Fields() {
 		value, ok := values[f.Name]

@@ -36,10 +36,8 @@ func TestShowStreams(t *testing.T) {
 		return state.ReadChanges(strings.NewReader(b.String()), "x"), nil
 	})
 	verbkit.Run(t, h, editing.CommitVerb, req)
-	snap, err := h.Kept.Snapshot(ctx, "HEAD")
-	must.OK(t, err)
-	c, err := compareParent(ctx, h.Kept, snap)
-	must.OK(t, err)
+	snap := must.Get(h.Kept.Snapshot(ctx, "HEAD"))(t)
+	c := must.Get(compareParent(ctx, h.Kept, snap))(t)
 	d, err := c.differed(ctx, nil)
 	must.OK(t, err)
 	n, early, late := 0, int64(0), int64(0)

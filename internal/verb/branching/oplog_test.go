@@ -37,9 +37,7 @@ func TestOpLogStreams(t *testing.T) {
 		counted.Reset()
 		enough := errors.New("enough")
 		err = OpLog.Do(t.Context(), &verbkit.FakeHost{Kept: r}, &OpLogRequest{}, func(any) error { return enough })
-		if !errors.Is(err, enough) {
-			t.Fatal(err)
-		}
+		must.Require(t, errors.Is(err, enough), "%v", err)
 		reads[i] = counted.Counts().BlocksRead
 	}
 	if reads[1] > reads[0]+4 {

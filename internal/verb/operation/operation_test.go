@@ -71,8 +71,7 @@ func TestArguments(t *testing.T) {
 		must.Same(t, fmt.Sprintf("%#v", got.Values), tt.want, tt.args)
 		body := ""
 		if got.Body != nil {
-			data, err := io.ReadAll(got.Body)
-			must.OK(t, err)
+			data := must.Get(io.ReadAll(got.Body))(t)
 			body = string(data)
 		}
 		if body != tt.body || got.Lines != (body != "") {
@@ -133,9 +132,7 @@ func FuzzArguments(f *testing.F) {
 		for name, value := range got.Values {
 			p := example.Param(name)
 			list, is := value.([]string)
-			if p == nil || is != (p.Kind == Strings) {
-				t.Fatalf("%s: %q", name, value)
-			}
+			must.Require(t, p != nil && is == (p.Kind == Strings), "%s: %q", name, value)
 			if text, is := value.(string); is {
 				list = []string{text}
 			}
@@ -151,12 +148,10 @@ func FuzzArguments(f *testing.F) {
 func TestSchema(t *testing.T) {
 	const shape = `{"id": "id", "n?": "int", "state": "a|b|null", "by|null": {"cid": "cid|null"}, ` +
 		`"list": [{"x": "text"}], "any": "json", "mixed": "text|int|null"}`
-	text, err := Schema(shape)
-	must.OK(t, err)
+	text := must.Get(Schema(shape))(t)
 	var s jsonschema.Schema
 	must.OK(t, json.Unmarshal(text, &s))
-	r, err := s.Resolve(nil)
-	must.OK(t, err)
+	r := must.Get(s.Resolve(nil))(t)
 	const id = `"id":"b4a9765e-f642-c681-561b-de25662639d2"`
 	cid := `"baf` + "yrei" + strings.Repeat("a", 52) + `"`
 	for _, tt := range []struct {
@@ -188,8 +183,7 @@ func TestSchema(t *testing.T) {
 func TestInputSchema(t *testing.T) {
 	var s jsonschema.Schema
 	must.OK(t, json.Unmarshal(example.InputSchema(), &s))
-	r, err := s.Resolve(nil)
-	must.OK(t, err)
+	r := must.Get(s.Resolve(nil))(t)
 	for text, ok := range map[string]bool{
 		`{}`: true, `{"a":"x","count":3,"way":["x"],"lines":[{}]}`: true,
 		`{"other":1}`: false, `{"way":["z"]}`: false, `{"lines":[1]}`: false, `{"count":"3"}`: false,

@@ -56,8 +56,7 @@ func answering(t *testing.T, opt HostOptions) (dir string, r *core.Repo, o *Owne
 func askerOf(t *testing.T, dir string, by Caller) func(v *verb.Spec, req any, call Call) (string, error) {
 	return func(v *verb.Spec, req any, call Call) (string, error) {
 		t.Helper()
-		who, err := core.ReadOwner(dir)
-		must.OK(t, err)
+		who := must.Get(core.ReadOwner(dir))(t)
 		client, err := owner.Dial(who.Socket, filepath.Join(dir, core.DirName), "v2", who.PID, time.Minute)
 		must.OK(t, err)
 		defer func() { _ = client.Close() }()
@@ -80,8 +79,7 @@ func askerOf(t *testing.T, dir string, by Caller) func(v *verb.Spec, req any, ca
 
 func newShow(t *testing.T, node string) *branching.ShowRequest {
 	t.Helper()
-	req, err := branching.Show.New()
-	must.OK(t, err)
+	req := must.Get(branching.Show.New())(t)
 	get := req.(*branching.ShowRequest)
 	get.Name = node
 	return get
@@ -162,8 +160,7 @@ func TestTwoBuilds(t *testing.T) {
 // newSecret makes a key.
 func newSecret(t *testing.T) commit.Secret {
 	t.Helper()
-	secret, err := commit.NewSecret(rand.Reader)
-	must.OK(t, err)
+	secret := must.Get(commit.NewSecret(rand.Reader))(t)
 	return secret
 }
 
@@ -182,9 +179,7 @@ func commits(t *testing.T, dir, key string, sign *verb.Signatures) error {
 func unsigned(t *testing.T, err error) (record []byte, turn string) {
 	t.Helper()
 	var lacks *state.UnsignedError
-	if !errors.As(err, &lacks) || len(lacks.Records) != 1 {
-		t.Fatalf("%v, want one record to be signed", err)
-	}
+	must.Require(t, errors.As(err, &lacks) && len(lacks.Records) == 1, "%v, want one record to be signed", err)
 	return lacks.Records[0], lacks.Turn
 }
 
@@ -204,8 +199,7 @@ func TestSigning(t *testing.T) {
 	secret := newSecret(t)
 	trust := &keyring.TrustList{}
 	must.OK(t, trust.Add(secret.Key(), "ada", "", 1))
-	list, err := trust.Encode()
-	must.OK(t, err)
+	list := must.Get(trust.Encode())(t)
 	sign := &verb.Signatures{Made: state.Signatures{}}
 	record, turn := unsigned(t, commits(t, dir, "alice", sign))
 	if again, _ := unsigned(t, commits(t, dir, "alice", sign)); turn != "" || !bytes.Equal(record, again) {
@@ -217,8 +211,7 @@ func TestSigning(t *testing.T) {
 		t.Errorf("a signature of something else: %v", err)
 	}
 	must.Equal(t, operations(t, r), 1, "operations, nothing was signed")
-	signed, err := secret.Sign(record)
-	must.OK(t, err)
+	signed := must.Get(secret.Sign(record))(t)
 	sign.Made.Add(record, signed)
 	must.OK(t, commits(t, dir, "alice", sign))
 	out, err := askerOf(t, dir, lines(""))(&branching.Verify.Spec, &branching.VerifyRequest{}, Call{Trusted: list})
@@ -232,9 +225,7 @@ func TestSigning(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	agent.Key = secret.Key().String()
-	if _, err := askerOf(t, dir, lines(""))(&branching.Undo.Spec, force, agent); err != nil {
-		t.Errorf("%v", err)
-	}
+	must.OK(t, must.Err(askerOf(t, dir, lines(""))(&branching.Undo.Spec, force, agent)))
 }
 
 // TestSignersDoNotStarve has another writer be first: then the next run keeps the turn for its signature, and writers
@@ -246,8 +237,7 @@ func TestSignersDoNotStarve(t *testing.T) {
 	take := func(err error) {
 		t.Helper()
 		record, turn := unsigned(t, err)
-		signed, err := secret.Sign(record)
-		must.OK(t, err)
+		signed := must.Get(secret.Sign(record))(t)
 		sign.Made.Add(record, signed)
 		sign.Again, sign.Turn = true, turn
 	}
@@ -267,9 +257,7 @@ func TestSignersDoNotStarve(t *testing.T) {
 	take(commits(t, dir, "alice", sign))
 	must.OK(t, commits(t, dir, "bob", nil))
 	take(commits(t, dir, "alice", sign))
-	if sign.Turn == "" {
-		t.Fatal("no turn is kept")
-	}
+	must.Require(t, sign.Turn != "", "no turn is kept")
 	done := later("carol")
 	must.OK(t, commits(t, dir, "alice", sign), "in the turn that was kept")
 	must.OK(t, <-done)
@@ -313,9 +301,7 @@ func TestWritersDoNotWaitForInput(t *testing.T) {
 			}
 			return strings.NewReader(tt.text), nil
 		}
-		if _, err := askerOf(t, dir, by)(tt.spec, tt.req, Call{Inputs: []string{"-"}}); err != nil {
-			t.Errorf("%s: %v", tt.spec.Command, err)
-		}
+		must.OK(t, must.Err(askerOf(t, dir, by)(tt.spec, tt.req, Call{Inputs: []string{"-"}})), tt.spec.Command)
 		if n := operations(t, r); n != before+2 {
 			t.Errorf("%s: %d operations", tt.spec.Command, n-before)
 		}

@@ -100,9 +100,7 @@ func TestCloseIsBounded(t *testing.T) {
 	u, _, err := h.Reach(t.Context())
 	must.OK(t, err)
 	must.Fail(t, h.Close(), store.ErrBusy, "Close during a use")
-	if _, err := care.Open(dir, core.Options{}); !errors.Is(err, store.ErrBusy) {
-		t.Errorf("it was closed under the use: %v", err)
-	}
+	must.Fail(t, must.Err(care.Open(dir, core.Options{})), store.ErrBusy, "it was closed under the use")
 	u.Done(nil)
 	if r, err = care.Open(dir, core.Options{Wait: time.Minute}); err != nil {
 		t.Fatal(err)
@@ -115,17 +113,14 @@ func TestCloseIsBounded(t *testing.T) {
 func TestAnswersLater(t *testing.T) {
 	dir := t.TempDir()
 	by := state.Stamp{Author: "Tess", Command: []string{"test"}}
-	r, err := care.Init(t.Context(), dir, by, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.Init(t.Context(), dir, by, core.Options{}))(t)
 	must.OK(t, r.Close())
 	inTheWay := filepath.Join(dir, core.DirName, "owner")
 	must.OK(t, os.MkdirAll(filepath.Join(inTheWay, "full"), 0o700))
 	warned := 0
 	h := NewHolder(dir, core.Options{}, HostOptions{PID: os.Getpid(), Temp: t.TempDir()}, func(error) { warned++ })
 	u, client, err := h.Reach(t.Context())
-	if err != nil || client != nil {
-		t.Fatal(client, err)
-	}
+	must.Require(t, err == nil && client == nil, "%v %v", client, err)
 	u.Done(nil)
 	must.True(t, warned == 1, "warned %d times", warned)
 	must.OK(t, os.RemoveAll(inTheWay))

@@ -24,8 +24,7 @@ const sample = `{"version": 1, "rules": [
 ]}`
 
 func TestPolicyAllowsWhatOneRuleAllows(t *testing.T) {
-	p, err := Parse([]byte(sample))
-	must.OK(t, err)
+	p := must.Get(Parse([]byte(sample)))(t)
 	node := func(typ string) state.Touch { return state.Touch{Kind: core.TouchNode, Type: typ} }
 	edge := func(typ, src string) state.Touch {
 		return state.Touch{Kind: core.TouchEdge, Type: typ, Source: src}
@@ -80,8 +79,7 @@ func TestPolicyAllowsWhatOneRuleAllows(t *testing.T) {
 
 // TestPolicyOfSignedCommits: who may take them away must be told so, whatever else is allowed.
 func TestPolicyOfSignedCommits(t *testing.T) {
-	p, err := Parse([]byte(sample))
-	must.OK(t, err)
+	p := must.Get(Parse([]byte(sample)))(t)
 	damaged := &Policy{Rules: p.Rules, Damage: errors.New("half a file")}
 	lost := &state.SignedError{Ref: "refs/heads/main"}
 	for _, c := range []struct {
@@ -181,8 +179,7 @@ func FuzzMatch(f *testing.F) {
 		for i, p := range parts {
 			parts[i] = regexp.QuoteMeta(p)
 		}
-		model, err := regexp.Compile(`(?s)\A` + strings.Join(parts, ".*") + `\z`)
-		must.OK(t, err)
+		model := must.Get(regexp.Compile(`(?s)\A` + strings.Join(parts, ".*") + `\z`))(t)
 		if want := model.MatchString(name); want != Match(pattern, name) {
 			t.Errorf("%q fits %q: %v, model %v", name, pattern, !want, want)
 		}

@@ -30,8 +30,7 @@ func TestLabelsReadEachNodeOnce(t *testing.T) {
 	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(b.String()), "x"),
 		core.CommitOptions{Stamp: state.Stamp{Author: "a", Command: []string{"test"}}})
 	must.OK(t, err)
-	s, err := r.At(t.Context(), res.Commit)
-	must.OK(t, err)
+	s := must.Get(r.At(t.Context(), res.Commit))(t)
 	l := NewLabels(s)
 	name := func() {
 		t.Helper()

@@ -28,8 +28,7 @@ func TestPagesInBoundedMemory(t *testing.T) {
 	by := state.Stamp{Author: "a", Command: []string{"commit"}}
 	res, err := h.Kept.Commit(ctx, state.ReadChanges(strings.NewReader(lines.String()), "x"), core.CommitOptions{Stamp: by})
 	must.OK(t, err)
-	s, err := h.Kept.At(ctx, res.Commit)
-	must.OK(t, err)
+	s := must.Get(h.Kept.At(ctx, res.Commit))(t)
 	specs := []sortSpec{{"props.x", false}, {"props.x", true}, {"key", true}, {"id", true}}
 	for _, spec := range specs {
 		l := &listing{s: s, order: spec, see: Visible{Snapshot: s}}
@@ -78,8 +77,7 @@ func TestCompareValuesIsAnOrder(t *testing.T) {
 		"-1", "0", "0.5", "1", "1.0", "9007199254740993", "9007199254740992.0", `""`, `"a"`, `"b"`,
 		"false", "true", "null", "[]", "[1]", `{"a":1}`,
 	} {
-		v, err := ipld.ParseJSON([]byte(s))
-		must.OK(t, err)
+		v := must.Get(ipld.ParseJSON([]byte(s)))(t)
 		values = append(values, v)
 	}
 	for _, a := range values {

@@ -28,15 +28,13 @@ var declaration = regexp.MustCompile(`= (?:verb\.)?(?:Define|Stream)\((?:verb\.)
 
 // TestTable checks that the table has all declared verbs, in order, and each once.
 func TestTable(t *testing.T) {
-	files, err := filepath.Glob("../*/*.go")
-	must.OK(t, err)
+	files := must.Get(filepath.Glob("../*/*.go"))(t)
 	declared := 0
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		text, err := os.ReadFile(file)
-		must.OK(t, err)
+		text := must.Get(os.ReadFile(file))(t)
 		declared += len(declaration.FindAll(text, -1))
 	}
 	if len(table.Table()) != declared || declared < 40 || table.Named("toy_box") != nil || table.Named("op_log") != &branching.OpLog.Spec {
@@ -51,8 +49,7 @@ func TestTable(t *testing.T) {
 func TestSigningIsRefused(t *testing.T) {
 	signed := 0
 	for _, s := range table.Table() {
-		req, err := s.New()
-		must.OK(t, err)
+		req := must.Get(s.New())(t)
 		if !verb.WritingOf(req).Signs {
 			continue
 		}
@@ -67,8 +64,7 @@ func TestSigningIsRefused(t *testing.T) {
 // TestRequestsTravel sends a request of each verb with every field set, and one with none.
 func TestRequestsTravel(t *testing.T) {
 	for _, s := range table.Table() {
-		req, err := s.New()
-		must.OK(t, err)
+		req := must.Get(s.New())(t)
 		if data, err := s.EncodeRequest(req); err != nil || string(data) != "{}" {
 			t.Errorf("%s: the empty request is %s, %v", s.Name(), data, err)
 		}
@@ -78,10 +74,8 @@ func TestRequestsTravel(t *testing.T) {
 			given = append(given, f.Name)
 		}
 		verb.SetGiven(req, given)
-		data, err := s.EncodeRequest(req)
-		must.OK(t, err)
-		got, err := s.DecodeRequest(data, verb.GivenOf(req))
-		must.OK(t, err)
+		data := must.Get(s.EncodeRequest(req))(t)
+		got := must.Get(s.DecodeRequest(data, verb.GivenOf(req)))(t)
 		for _, f := range s.Fields() {
 			want, there := f.Value(req).Interface(), f.Value(got).Interface()
 			if same := reflect.DeepEqual(want, there); same == f.Caller {
@@ -91,8 +85,7 @@ func TestRequestsTravel(t *testing.T) {
 		must.Same(t, verb.GivenOf(got), verb.GivenOf(req), s.Name(), ": given")
 	}
 	log := &branching.LogRequest{Names: []string{"a"}, Dash: 1}
-	data, err := branching.Log.EncodeRequest(log)
-	must.OK(t, err)
+	data := must.Get(branching.Log.EncodeRequest(log))(t)
 	if got, err := branching.Log.DecodeRequest(data, nil); err != nil || got.(*branching.LogRequest).Dash != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}

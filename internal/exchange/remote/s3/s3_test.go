@@ -25,8 +25,7 @@ func client(t *testing.T, s *s3test.Server, change func(*s3.ClientOptions)) *s3.
 	if change != nil {
 		change(&opt)
 	}
-	c, err := s3.New(opt)
-	must.OK(t, err)
+	c := must.Get(s3.New(opt))(t)
 	return c
 }
 
@@ -44,17 +43,11 @@ func TestObjects(t *testing.T) {
 		t.Errorf("an object that is not there: %v", err)
 	}
 	first, err := put(t, c, "a", "", "one")
-	if err != nil || first.ETag == "" || first.At.IsZero() {
-		t.Fatal(first, err)
-	}
-	if _, err := put(t, c, "a", "", "two"); !errors.Is(err, s3.ErrMoved) {
-		t.Errorf("made twice: %v", err)
-	}
+	must.Require(t, err == nil && first.ETag != "" && !first.At.IsZero(), "%v %v", first, err)
+	must.Fail(t, must.Err(put(t, c, "a", "", "two")), s3.ErrMoved, "made twice")
 	second, err := put(t, c, "a", first.ETag, "two")
 	must.OK(t, err)
-	if _, err := put(t, c, "a", first.ETag, "three"); !errors.Is(err, s3.ErrMoved) {
-		t.Errorf("replaced twice: %v", err)
-	}
+	must.Fail(t, must.Err(put(t, c, "a", first.ETag, "three")), s3.ErrMoved, "replaced twice")
 	if got, o, err := c.Bytes(ctx, "a", "", 3); err != nil || string(got) != "two" || o.ETag != second.ETag {
 		t.Errorf("%q, %v, %v", got, o, err)
 	}
@@ -65,9 +58,7 @@ func TestObjects(t *testing.T) {
 		t.Errorf("an object over the limit: %v", err)
 	}
 	for n := range 7 {
-		if _, err := put(t, c, fmt.Sprint("p/", n), "", ""); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, must.Err(put(t, c, fmt.Sprint("p/", n), "", "")))
 	}
 	var keys []string
 	if err := c.List(ctx, "p/", func(o s3.Listed) error {
@@ -91,9 +82,7 @@ func TestDenied(t *testing.T) {
 		"wrong key": func(o *s3.ClientOptions) { o.SecretKey = "another" },
 		"no key":    func(o *s3.ClientOptions) { o.AccessKey, o.SecretKey = "", "" },
 	} {
-		if _, err := put(t, client(t, server, change), "a", "", "x"); !errors.Is(err, s3.ErrDenied) {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Fail(t, must.Err(put(t, client(t, server, change), "a", "", "x")), s3.ErrDenied, name)
 	}
 	if _, err := put(t, client(t, server, func(o *s3.ClientOptions) { o.Bucket = "other" }), "a", "", "x"); !errors.Is(err,
 		s3.ErrNotFound) {

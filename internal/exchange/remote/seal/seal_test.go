@@ -27,10 +27,8 @@ func TestMain(m *testing.M) {
 // reader returns an identity, and the reader that it is.
 func reader(t *testing.T) (age.Identity, Recipient) {
 	t.Helper()
-	id, err := age.GenerateX25519Identity()
-	must.OK(t, err)
-	r, err := ParseReader(id.Recipient().String(), nil)
-	must.OK(t, err)
+	id := must.Get(age.GenerateX25519Identity())(t)
+	r := must.Get(ParseReader(id.Recipient().String(), nil))(t)
 	return id, r[0]
 }
 
@@ -55,12 +53,9 @@ func TestBox(t *testing.T) {
 	b, readerB := reader(t)
 	stranger, _ := reader(t)
 	pass := func() (string, error) { return "correct horse", nil }
-	byPass, err := ParseReader("# of all\n\npassphrase\n", pass)
-	must.OK(t, err)
+	byPass := must.Get(ParseReader("# of all\n\npassphrase\n", pass))(t)
 	box, err := New(append(byPass, readerA, readerB, readerA))
-	if err != nil || len(box.Readers) != 3 {
-		t.Fatalf("%v, %v", box, err)
-	}
+	must.Require(t, err == nil && len(box.Readers) == 3, "%v, %v", box, err)
 	data, err := box.SealText([]byte("what others cannot read"))
 	if err != nil || bytes.Contains(data, []byte("others")) {
 		t.Fatal("not encrypted", err)
@@ -76,9 +71,7 @@ func TestBox(t *testing.T) {
 		}
 		must.True(t, got.Take(box.Record) == nil && got.Follows(seen) == nil, "it does not follow itself")
 	}
-	if _, err := box.OpenText(data, 10); !errors.Is(err, ErrDamaged) {
-		t.Errorf("more than the limit: %v", err)
-	}
+	must.Fail(t, must.Err(box.OpenText(data, 10)), ErrDamaged, "more than the limit")
 	for at := range data { // also the end, which only the end of the stream proves
 		damaged := bytes.Clone(data)
 		damaged[at] ^= 1
@@ -90,21 +83,17 @@ func TestBox(t *testing.T) {
 	if _, _, err := Unlock(box.Header(), Keys{Identities: own(stranger), Passphrase: wrong}); !errors.Is(err, ErrNoIdentity) {
 		t.Error(err)
 	}
-	alone, err := New([]Recipient{readerA})
-	must.OK(t, err)
+	alone := must.Get(New([]Recipient{readerA}))(t)
 	if _, _, err := Unlock(alone.Header(), Keys{Identities: own(b), Passphrase: none}); !errors.Is(err, ErrNoIdentity) {
 		t.Error(err)
 	}
-	if _, err := alone.OpenText(data, 100); !errors.Is(err, ErrDamaged) {
-		t.Error(err)
-	}
+	must.Fail(t, must.Err(alone.OpenText(data, 100)), ErrDamaged)
 }
 
 // TestHeader refuses headers with no reader and with too many, and reads one with as many as there may be.
 func TestHeader(t *testing.T) {
 	id, r := reader(t)
-	box, err := New([]Recipient{r})
-	must.OK(t, err)
+	box := must.Get(New([]Recipient{r}))(t)
 	keys := Keys{Identities: own(id), Passphrase: none, Seen: new(box.Seen())}
 	for n, want := range map[int]error{0: ErrDamaged, 1: nil, MaxReaders: nil, MaxReaders + 1: ErrDamaged} {
 		many := *box
@@ -119,8 +108,7 @@ func TestHeader(t *testing.T) {
 func TestFollows(t *testing.T) {
 	_, readerA := reader(t)
 	b, readerB := reader(t)
-	box, err := New([]Recipient{readerA, readerB})
-	must.OK(t, err)
+	box := must.Get(New([]Recipient{readerA, readerB}))(t)
 	next := box.Next()
 	if next.Serial != 1 || next.Follows(box.Seen()) != nil || !errors.Is(box.Follows(next.Seen()), ErrOlder) {
 		t.Error("a write is not told from the one before it")
@@ -132,8 +120,7 @@ func TestFollows(t *testing.T) {
 	if _, _, err := Unlock(without.Header(), Keys{Identities: own(b), Passphrase: none}); !errors.Is(err, ErrNoIdentity) {
 		t.Errorf("who was removed still reads: %v", err)
 	}
-	stranger, err := New([]Recipient{readerA})
-	must.OK(t, err)
+	stranger := must.Get(New([]Recipient{readerA}))(t)
 	stranger.Serial = 9
 	must.Fail(t, stranger.Follows(next.Seen()), ErrStranger, "a stranger's key follows")
 	if _, err := next.Without([]string{readerA.Text, readerB.Text}, none); err == nil {
@@ -145,18 +132,12 @@ func TestFollows(t *testing.T) {
 func TestSSH(t *testing.T) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	must.OK(t, err)
-	pub, err := ssh.NewPublicKey(public)
-	must.OK(t, err)
+	pub := must.Get(ssh.NewPublicKey(public))(t)
 	readers, err := ParseReader(strings.TrimSpace(string(ssh.MarshalAuthorizedKey(pub)))+" ada@example", none)
-	if err != nil || strings.Contains(readers[0].Text, "ada") {
-		t.Fatal(readers, err)
-	}
-	box, err := New(readers)
-	must.OK(t, err)
-	plain, err := ssh.MarshalPrivateKey(private, "")
-	must.OK(t, err)
-	locked, err := ssh.MarshalPrivateKeyWithPassphrase(private, "", []byte("pass"))
-	must.OK(t, err)
+	must.Require(t, err == nil && !strings.Contains(readers[0].Text, "ada"), "%v %v", readers, err)
+	box := must.Get(New(readers))(t)
+	plain := must.Get(ssh.MarshalPrivateKey(private, ""))(t)
+	locked := must.Get(ssh.MarshalPrivateKeyWithPassphrase(private, "", []byte("pass")))(t)
 	for _, block := range []*pem.Block{plain, locked} {
 		ids, err := ParseIdentities(pem.EncodeToMemory(block), func() (string, error) { return "pass", nil })
 		must.OK(t, err)
@@ -197,8 +178,7 @@ func readFrozen(tb testing.TB) (f frozen, keys Keys) {
 		err = json.Unmarshal(data, &f)
 	}
 	must.OK(tb, err)
-	id, err := age.ParseX25519Identity(f.Identity)
-	must.OK(tb, err)
+	id := must.Get(age.ParseX25519Identity(f.Identity))(tb)
 	return f, Keys{Identities: own(id), Passphrase: none}
 }
 
@@ -206,9 +186,7 @@ func readFrozen(tb testing.TB) (f frozen, keys Keys) {
 func TestFrozen(t *testing.T) {
 	f, keys := readFrozen(t)
 	b, rest, err := Unlock([]byte(f.Header), keys)
-	if err != nil || len(rest) > 0 || fingerprint(b.key) != f.Fingerprint {
-		t.Fatal(b, rest, err)
-	}
+	must.Require(t, err == nil && len(rest) == 0 && fingerprint(b.key) == f.Fingerprint, "%v %v %v", b, rest, err)
 	record, err := b.OpenText(f.Sealed, 1000)
 	if err == nil {
 		err = b.Read(record)
