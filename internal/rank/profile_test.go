@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange"
@@ -143,79 +142,6 @@ func TestProfilesStaged(t *testing.T) {
 	wantLimit(t, r, "HEAD", "team", 4)
 }
 
-// TestProfilesMerge merges what both sides set, in conflict and not.
-func TestProfilesMerge(t *testing.T) {
-	r := repokit.OpenMem(t)
-	base := setLimit(t, r, "", "team", 3).Commit
-	repokit.Fork(t, r, "side", base)
-	setLimit(t, r, "side", "other", 7)
-	setLimit(t, r, "", "team", 4)
-	res, err := merging.Merge(t.Context(), r, "side", repokit.Options(""))
-	if err != nil || len(res.Conflicts) > 0 {
-		t.Fatalf("%+v, %v", res, err)
-	}
-	wantLimit(t, r, "HEAD", "team", 4)
-	wantLimit(t, r, "HEAD", "other", 7)
-
-	ours := setLimit(t, r, "", "team", 5).Commit
-	repokit.On(t, r, "side", alice)
-	theirs := setLimit(t, r, "side", "team", 6).Commit
-	for take, want := range map[graph.Take]int64{
-		graph.TakeOurs: 5, graph.TakeTheirs: 6, graph.TakeBase: 3,
-	} {
-		name := "prefer-" + string(take)
-		repokit.Fork(t, r, name, ours)
-		opt := repokit.Options(name)
-		opt.Prefer = take
-		if res, err := merging.Merge(t.Context(), r, theirs.String(), opt); err != nil || len(res.Conflicts) != 1 {
-			t.Fatalf("%s: %+v, %v", take, res, err)
-		}
-		wantLimit(t, r, name, "team", want)
-		wantLimit(t, r, name, "other", 7)
-	}
-	var failed *core.MergeError
-	if _, err = merging.Merge(t.Context(), r, "side", repokit.Options("")); !errors.As(err, &failed) {
-		t.Fatal(err)
-	}
-	con := failed.Conflicts[0]
-	if con.Item.String() != "profile" || con.Kind != graph.EditEdit || con.Label != "profile" ||
-		len(con.Fields) != 1 || con.Fields[0].Field != "profiles.team.limit" ||
-		con.Fields[0].Base.Int() != 3 || con.Fields[0].Ours.Int() != 5 ||
-		con.Fields[0].Theirs.Int() != 6 {
-		t.Errorf("%+v", con)
-	}
-	repokit.CheckClean(t, r) // a merge in progress with profiles
-	opt := core.CommitOptions{Stamp: repokit.By}
-	_, err = merging.ResolveConflict(t.Context(), r, "profile", merging.Choice{
-		Changes: state.ReadChanges(strings.NewReader(bob), "f")}, opt)
-	must.Fail(t, err, state.ErrInvalid)
-	_, err = care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By})
-	must.OK(t, err)
-	_, err = merging.ResolveConflict(t.Context(), r, "profile", merging.Choice{Take: graph.TakeTheirs}, opt)
-	must.OK(t, err)
-	repokit.On(t, r, "", bob) // the branch moves on in the meantime
-	_, err = merging.ContinueMerge(t.Context(), r, repokit.Options(""))
-	must.OK(t, err)
-	wantLimit(t, r, "HEAD", "team", 6)
-}
-
-// TestProfilesKept keeps a commit that does not merge with its branch because of profiles.
-func TestProfilesKept(t *testing.T) {
-	r := repokit.OpenMem(t)
-	base := setLimit(t, r, "", "team", 3).Commit
-	repokit.Fork(t, r, "side", base)
-	other := setLimit(t, r, "side", "team", 4).Commit
-	setLimit(t, r, "", "team", 5)
-	_, err := merging.CherryPick(t.Context(), r, other.String(), repokit.Options(""))
-	var failed *core.MergeError
-	if !errors.As(err, &failed) || !errors.Is(err, state.ErrConflict) {
-		t.Fatal(err)
-	}
-	_, err = merging.AbortMerge(t.Context(), r, core.CommitOptions{Stamp: repokit.By})
-	must.OK(t, err)
-	wantLimit(t, r, "HEAD", "team", 5)
-}
-
 // TestProfilesTaken exports and imports profiles, whole and as a range, and undoes a change.
 func TestProfilesTaken(t *testing.T) {
 	r := repokit.OpenMem(t)
@@ -274,43 +200,4 @@ func TestProfilesRefused(t *testing.T) {
 		must.Fail(t, err, test.want, name)
 		must.Equal(t, repokit.Head(t, r).CID(), at, name, ": HEAD is")
 	}
-}
-
-// TestRetrieveByProfile answers through the library as the command line does.
-func TestRetrieveByProfile(t *testing.T) {
-	r := repokit.OpenMem(t)
-	repokit.Lines(t, r, alice+bob)
-	setLimit(t, r, "", "team", 1)
-	s := repokit.Head(t, r)
-	before, err := rank.Retrieve(t.Context(), s, retrieve.Request{Text: "leads"})
-	if err != nil || len(before.Items) != 2 || before.Request.Profile != "" {
-		t.Fatalf("%+v, %v", before, err)
-	}
-	got, err := rank.Retrieve(t.Context(), s, retrieve.Request{Text: "leads",
-		ProfileChoice: retrieve.ProfileChoice{Profile: "team"}})
-	if err != nil || len(got.Items) != 1 || got.Request.Profile != "team" {
-		t.Fatalf("%+v, %v", got, err)
-	}
-	if *got.Request.Limit != 1 || *got.Request.Budget != retrieve.DefaultBudget {
-		t.Errorf("%+v", got.Request)
-	}
-	// The recorded request is complete, whatever the profile says later.
-	rec, query := got.Receipt()
-	setLimit(t, r, "", "team", 2)
-	again, err := rec.Request(string(query))
-	must.OK(t, err)
-	for _, req := range []retrieve.Request{again, got.Request} {
-		if ans, err := rank.Retrieve(t.Context(), repokit.Head(t, r), req); err != nil || len(ans.Items) != 1 {
-			t.Errorf("%+v, %v", ans, err)
-		}
-	}
-	if _, err := rank.Retrieve(t.Context(), s,
-		retrieve.Request{ProfileChoice: retrieve.ProfileChoice{Profile: "gone"}}); !errors.Is(
-		err, retrieve.ErrNoProfile) {
-		t.Error(err)
-	}
-	p, err := rank.Profiles(t.Context(), s)
-	must.OK(t, err)
-	p.Named["team"].Params[0].Value = ipld.IntValue(9) // a copy
-	wantLimit(t, r, s.CID().String(), "team", 1)
 }
