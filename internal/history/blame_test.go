@@ -2,8 +2,6 @@ package history_test
 
 import (
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +11,6 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
-	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
@@ -69,20 +66,6 @@ func TestBlameReads(t *testing.T) {
 	}
 }
 
-func TestBlameErrors(t *testing.T) {
-	r, ctx := repokit.OpenMem(t), t.Context()
-	empty, err := r.At(ctx, ipld.CID{})
-	must.OK(t, err)
-	_, err = history.Blame(ctx, empty, graph.NodeID("a"))
-	must.Fail(t, err, store.ErrNotFound)
-	repokit.Lines(t, r, `{"node":{"key":"a","type":"T"}}`)
-	_, err = history.Blame(ctx, repokit.Head(t, r), graph.NodeID("b"))
-	must.Fail(t, err, store.ErrNotFound)
-	if _, err := history.Blame(ctx, repokit.Head(t, r), graph.NodeID("a")); err != nil {
-		t.Error(err)
-	}
-}
-
 // TestBlameNamesDamage takes a block of history away.
 func TestBlameNamesDamage(t *testing.T) {
 	base := mem.New()
@@ -101,61 +84,4 @@ func TestBlameNamesDamage(t *testing.T) {
 	must.OK(t, err)
 	_, err = history.Blame(t.Context(), repokit.Head(t, r), graph.NodeID("a"))
 	must.Fail(t, err, store.ErrCorrupt)
-}
-
-// TestHistoryOptions leaves commits out by each option and by all of them.
-func TestHistoryOptions(t *testing.T) {
-	r, ctx := repokit.OpenMem(t), t.Context()
-	stamp := func(author, agent string, hour int) state.Stamp {
-		at := repokit.By.Time + graph.Time(hour)*3_600_000_000
-		return state.Stamp{Author: author, Agent: agent, Time: at}
-	}
-	repokit.CommitBy(t, r, stamp("ada", "", 0), "one", `{"node":{"key":"a","type":"Person"}}
-{"node":{"key":"b","type":"Place"}}`)
-	repokit.CommitBy(t, r, stamp("ben", "bot", 1), "two", `{"edge":{"type":"in","src":"a","dst":"b"}}`)
-	repokit.CommitBy(t, r, stamp("ada", "bot", 2), "three", `{"node":{"key":"a","type":"Robot"}}`)
-	repokit.CommitBy(t, r, stamp("cleo", "", 3), "four",
-		`{"mark":{"edge":{"type":"in","src":"a","dst":"b"},"state":"stale"}}`)
-	repokit.CommitBy(t, r, stamp("cleo", "pen", 4), "five", `{"remove":{"node":"b"}}`)
-	hour := func(n int) graph.OptTime { return graph.At(repokit.By.Time + graph.Time(n)*3_600_000_000) }
-	for _, c := range []struct {
-		name string
-		opt  history.LogOptions
-		want string
-	}{
-		{"none", history.LogOptions{}, "five four three two one"},
-		{"range", history.LogOptions{Rev: "HEAD~3..HEAD~1"}, "four three"},
-		{"node", history.LogOptions{Node: graph.NodeID("a")}, "five four three two one"},
-		{"other node", history.LogOptions{Node: graph.NodeID("b")}, "five four two one"},
-		{"type before", history.LogOptions{Types: []string{"Person"}}, "three one"},
-		{"type after", history.LogOptions{Types: []string{"Robot"}}, "three"},
-		{"edge type", history.LogOptions{Types: []string{"in"}}, "five four two"},
-		{"types", history.LogOptions{Types: []string{"Robot", "Place"}}, "five three one"},
-		{"node and type", history.LogOptions{Node: graph.NodeID("a"), Types: []string{"Place"}}, "five one"},
-		{"authors", history.LogOptions{Authors: []string{"ben", "cleo"}}, "five four two"},
-		{"agents", history.LogOptions{Agents: []string{"bot"}}, "three two"},
-		{"since", history.LogOptions{Since: hour(3)}, "five four"},
-		{"until", history.LogOptions{Until: hour(3)}, "three two one"},
-		{"grep", history.LogOptions{Grep: regexp.MustCompile("^t")}, "three two"},
-		{"all", history.LogOptions{Node: graph.NodeID("b"), Types: []string{"in"},
-			Authors: []string{"cleo", "ben"}, Agents: []string{"bot"}, Since: hour(1), Until: hour(2),
-			Grep: regexp.MustCompile("w")}, "two"},
-	} {
-		var got []string
-		for e, err := range history.History(ctx, r, c.opt) {
-			must.OK(t, err)
-			got = append(got, e.Message)
-		}
-		must.Equal(t, strings.Join(got, " "), c.want, c.name)
-	}
-	for _, err := range history.History(ctx, r, history.LogOptions{Rev: "nobody"}) {
-		must.Fail(t, err, store.ErrNotFound)
-	}
-	stopped := slices.Collect(func(yield func(int) bool) {
-		for range history.Log(ctx, r, "HEAD") {
-			yield(1)
-			break
-		}
-	})
-	must.Equal(t, len(stopped), 1, "a log that is left goes on")
 }
