@@ -5,8 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/testkit/must"
@@ -17,34 +15,6 @@ func goldenRedaction() *Redaction {
 		What: ErasedNode, Node: graph.NodeID("alice"), Actor: "Alice",
 		Time: 1_790_000_000_000_000, Reason: "asked to be forgotten",
 	}
-}
-
-func genRedaction(t *rapid.T) *Redaction {
-	r := &Redaction{
-		What:   rapid.SampledFrom(erased).Draw(t, "what"),
-		Actor:  rapid.StringMatching(`[a-z é]{1,20}`).Draw(t, "actor"),
-		Time:   graph.Time(rapid.Int64Range(int64(graph.MinTime), int64(graph.MaxTime)).Draw(t, "time")),
-		Reason: rapid.StringN(0, 40, -1).Draw(t, "reason"),
-	}
-	r.Left = leftOf(r.What)
-	if rapid.Bool().Draw(t, "node") {
-		r.Node = graph.NodeID(rapid.StringMatching(`[a-z]{1,5}`).Draw(t, "key"))
-	}
-	return r
-}
-
-// leftOf returns the possible remainder of an edge or mark, nil for others.
-func leftOf(what Erased) []byte {
-	id := graph.NodeID("alice")
-	switch what {
-	case ErasedEdge:
-		e := graph.Edge{ID: id, Type: "knows", Src: id, Dst: id, Weight: 1}
-		return e.Encode()
-	case ErasedMark:
-		m := graph.Mark{On: graph.OnNode, ID: id, State: graph.Stale, Actor: "Alice"}
-		return m.Encode()
-	}
-	return nil
 }
 
 // TestHorizon drops old operations repeatedly, and looks up all that are left, on a growing log.

@@ -182,37 +182,3 @@ func genMark() *rapid.Generator[*Mark] {
 		return m
 	})
 }
-
-func genEmbedding() *rapid.Generator[*Embedding] {
-	dense := rapid.SliceOfN(rapid.Float64Range(0.5, 9), 1, 40)
-	sparse := rapid.MapOfN(genName(MaxTerm), rapid.Float64Range(0.1, 9), 1, 9)
-	return rapid.Custom(func(t *rapid.T) (e *Embedding) {
-		var err error
-		model := genName(MaxModel).Draw(t, "model")
-		text := [32]byte(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "text"))
-		if rapid.Bool().Draw(t, "dense") {
-			e, err = NewDense(model, dense.Draw(t, "vector"), text)
-		} else {
-			var terms []SparseWeight
-			for term, w := range sparse.Draw(t, "terms") {
-				terms = append(terms, SparseWeight{term, w})
-			}
-			e, err = NewSparse(model, terms, text)
-		}
-		must.OK(t, err)
-		e.Extra = genExtra().Draw(t, "extra")
-		return e
-	})
-}
-
-func genGraph() *rapid.Generator[*Graph] {
-	return rapid.Custom(func(t *rapid.T) *Graph {
-		tree, count := genCID(ipld.DagCBOR), rapid.Uint64Range(0, MaxCount)
-		return &Graph{
-			Nodes: tree.Draw(t, "nodes"), Edges: tree.Draw(t, "edges"), Out: tree.Draw(t, "out"),
-			In: tree.Draw(t, "in"), Marks: tree.Draw(t, "marks"),
-			Counts: Counts{count.Draw(t, "n"), count.Draw(t, "e"), count.Draw(t, "m")},
-			Extra:  genExtra().Draw(t, "extra"),
-		}
-	})
-}

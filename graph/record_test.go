@@ -1,11 +1,7 @@
 package graph
 
 import (
-	"bytes"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
@@ -14,39 +10,6 @@ import (
 type record interface {
 	Validate() error
 	Encode() []byte
-}
-
-// equalRecords lets cmp look at CIDs and values.
-var equalRecords = cmp.Options{
-	cmp.Comparer(func(a, b ipld.CID) bool { return a == b }),
-	cmp.Comparer(func(a, b ipld.Value) bool { return a.Equal(b) }),
-}
-
-// testRoundTrip checks that every generated record is valid, is canonical DAG-CBOR, and decodes
-// to itself.
-func testRoundTrip[T record](
-	t *testing.T, gen *rapid.Generator[T], decode func([]byte) (T, error),
-) {
-	rapid.Check(t, func(t *rapid.T) {
-		want := gen.Draw(t, "record")
-		must.OK(t, want.Validate(), "generated record is invalid")
-		block := want.Encode()
-		must.OK(t, ipld.Check(block))
-		got, err := decode(block)
-		must.OK(t, err)
-		must.Equal(t, cmp.Diff(want, got, equalRecords), "", "decoded record differs")
-		if again := got.Encode(); !bytes.Equal(block, again) {
-			t.Fatalf("encoded again: %x, was %x", again, block)
-		}
-	})
-}
-
-func TestRoundTrip(t *testing.T) {
-	t.Run("node", func(t *testing.T) { testRoundTrip(t, genNode(), DecodeNode) })
-	t.Run("edge", func(t *testing.T) { testRoundTrip(t, genEdge(), DecodeEdge) })
-	t.Run("mark", func(t *testing.T) { testRoundTrip(t, genMark(), DecodeMark) })
-	t.Run("embedding", func(t *testing.T) { testRoundTrip(t, genEmbedding(), DecodeEmbedding) })
-	t.Run("graph", func(t *testing.T) { testRoundTrip(t, genGraph(), DecodeGraph) })
 }
 
 // The golden records use every field.

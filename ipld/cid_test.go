@@ -43,17 +43,6 @@ func TestCIDAgreesWithGoCid(t *testing.T) {
 	})
 }
 
-func TestCIDOrder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		a, b := genCID().Draw(t, "a"), genCID().Draw(t, "b")
-		if got, want := a.Compare(b), bytes.Compare(a.Bytes(), b.Bytes()); sign(got) != want {
-			t.Fatalf("got %d, want %d", got, want)
-		}
-	})
-}
-
-func sign(n int) int { return min(max(n, -1), 1) }
-
 // TestCIDSpellings refuses every spelling of one CID but the canonical one.
 func TestCIDSpellings(t *testing.T) {
 	c := ipld.Sum(ipld.Raw, nil)
