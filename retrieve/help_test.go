@@ -3,7 +3,6 @@ package retrieve
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -98,19 +97,6 @@ func fullRequest() Request {
 		OutputOptions: OutputOptions{Adjacency: 2, Show: []string{ShowTimes, ShowKey}, SummaryCap: new(0), Order: ByTime},
 		Exclusions:    Exclusions{Exclude: []graph.ID{num(9), num(8), num(9)}, UnseenFrom: 7}, Dedup: true,
 	}
-}
-
-// manyTerms are n terms of a length of at least 5.
-func manyTerms(n, length int) []graph.Term {
-	out := make([]graph.Term, n)
-	for i := range out {
-		out[i] = graph.Term{Term: fmt.Sprintf("%0*d", length, i), Weight: 1<<31 - 1}
-	}
-	return out
-}
-
-func sparseOf(model string, terms ...graph.Term) []SparseVector {
-	return []SparseVector{{Model: model, Terms: terms}}
 }
 
 func vectorOf(model string, values ...int8) []QueryVector {
