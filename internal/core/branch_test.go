@@ -20,10 +20,8 @@ import (
 func TestExpectOfRefs(t *testing.T) {
 	r, ctx := repokit.OpenMem(t), t.Context()
 	one := repokit.Fact(t, r, "", "one")
-	_, err := r.Tags().Create(ctx, "v1", "", core.TagOptions{RefOptions: repokit.RefOptions, Annotate: true})
-	must.OK(t, err)
-	_, err = r.Branches().Create(ctx, "b", "", repokit.RefOptions)
-	must.OK(t, err)
+	must.Get(r.Tags().Create(ctx, "v1", "", core.TagOptions{RefOptions: repokit.RefOptions, Annotate: true}))(t)
+	must.Get(r.Branches().Create(ctx, "b", "", repokit.RefOptions))(t)
 	two := repokit.Fact(t, r, "", "two")
 	none := ipld.CID{}
 	for _, c := range []struct {
@@ -32,51 +30,41 @@ func TestExpectOfRefs(t *testing.T) {
 		do   func(core.RefOptions) error
 	}{
 		{"move a branch", &two, func(opt core.RefOptions) error {
-			_, err := r.Branches().Create(ctx, "b", "", opt)
-			return err
+			return must.Err(r.Branches().Create(ctx, "b", "", opt))
 		}},
 		{"make a branch", &one, func(opt core.RefOptions) error {
-			_, err := r.Branches().Create(ctx, "new", "", opt)
-			return err
+			return must.Err(r.Branches().Create(ctx, "new", "", opt))
 		}},
 		{"a branch that must not be", &none, func(opt core.RefOptions) error {
-			_, err := r.Branches().Create(ctx, "b", "", opt)
-			return err
+			return must.Err(r.Branches().Create(ctx, "b", "", opt))
 		}},
 		{"rename", &two, func(opt core.RefOptions) error { return r.Branches().Rename(ctx, "b", "c", opt) }},
 		{"remove", &two, func(opt core.RefOptions) error {
-			_, err := r.Branches().Remove(ctx, "b", opt)
-			return err
+			return must.Err(r.Branches().Remove(ctx, "b", opt))
 		}},
 		{"move a tag", &two, func(opt core.RefOptions) error {
-			_, err := r.Tags().Create(ctx, "v1", "", core.TagOptions{RefOptions: opt})
-			return err
+			return must.Err(r.Tags().Create(ctx, "v1", "", core.TagOptions{RefOptions: opt}))
 		}},
 		{"remove a tag", &none, func(opt core.RefOptions) error {
-			_, err := r.Tags().Remove(ctx, "v1", opt)
-			return err
+			return must.Err(r.Tags().Remove(ctx, "v1", opt))
 		}},
 	} {
 		err := c.do(core.RefOptions{Stamp: repokit.By, Force: true, Expect: c.want})
 		var wrong *state.ExpectError
-		if !errors.As(err, &wrong) || !errors.Is(err, state.ErrConflict) {
-			t.Errorf("%s: %v", c.name, err)
-		}
+		must.Check(t, errors.As(err, &wrong) && errors.Is(err, state.ErrConflict), "%s: %v", c.name, err)
 	}
-	_, err = r.Tags().Remove(ctx, "v1", core.RefOptions{Stamp: repokit.By, Expect: &one})
-	must.OK(t, err) // an annotated tag is at the commit it leads to
+	must.Get(r.Tags().Remove(ctx, "v1", core.RefOptions{Stamp: repokit.By, Expect: &one}))(t) // an annotated tag is at the commit it leads to
 }
 
 // TestRenameWithMerge renames a branch that a merge is in progress on.
 func TestRenameWithMerge(t *testing.T) {
 	r, ctx := repokit.OpenMem(t), t.Context()
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"T","summary":"base"}}`)
-	must.OK(t, func() error { _, err := r.Branches().Create(ctx, "side", "", repokit.RefOptions); return err }())
+	must.OK(t, func() error { return must.Err(r.Branches().Create(ctx, "side", "", repokit.RefOptions)) }())
 	for branch, text := range map[string]string{"main": "ours", "side": "theirs"} {
-		_, err := r.Commit(ctx, state.ReadChanges(strings.NewReader(
+		must.Get(r.Commit(ctx, state.ReadChanges(strings.NewReader(
 			`{"node":{"key":"a","summary":"`+text+`"}}`), "x"),
-			core.CommitOptions{Stamp: repokit.By, Message: text, Branch: branch})
-		must.OK(t, err)
+			core.CommitOptions{Stamp: repokit.By, Message: text, Branch: branch}))(t)
 	}
 	opt := core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: repokit.By}}
 	if _, err := merging.Merge(ctx, r, "side", opt); err != nil && !errors.Is(err, state.ErrConflict) {
@@ -84,21 +72,16 @@ func TestRenameWithMerge(t *testing.T) {
 	}
 	must.OK(t, r.Branches().Rename(ctx, "main", "trunk", repokit.RefOptions))
 	v := repokit.ViewOf(t, r)
-	if v["refs/conflicts/merge/trunk"] == "" || v["refs/conflicts/merge/main"] != "" {
-		t.Errorf("the merge did not follow its branch: %v", v)
-	}
+	must.Check(t, v["refs/conflicts/merge/trunk"] != "" && v["refs/conflicts/merge/main"] == "",
+		"the merge did not follow its branch: %v", v)
 	must.OK(t, r.Branches().Switch(ctx, "side", core.SwitchOptions{Stamp: repokit.By}))
 	var used *core.InUseError
 	if _, err := r.Branches().Remove(ctx, "trunk", repokit.RefOptions); !errors.As(err, &used) || !used.Forced {
 		t.Errorf("a branch with a merge is removed: %v", err)
 	}
-	_, err := r.Branches().Remove(ctx, "trunk", core.RefOptions{Stamp: repokit.By, Force: true})
-	must.OK(t, err)
-	if v := repokit.ViewOf(t, r); v["refs/conflicts/merge/trunk"] != "" {
-		t.Error("the merge outlives its branch")
-	}
-	_, err = history.Undo(ctx, r, "", repokit.By)
-	must.OK(t, err)
+	must.Get(r.Branches().Remove(ctx, "trunk", core.RefOptions{Stamp: repokit.By, Force: true}))(t)
+	must.Equal(t, repokit.ViewOf(t, r)["refs/conflicts/merge/trunk"], "", "the merge outlives its branch")
+	must.Get(history.Undo(ctx, r, "", repokit.By))(t)
 	if v := repokit.ViewOf(t, r); v["refs/conflicts/merge/trunk"] == "" || v["refs/heads/trunk"] == "" {
 		t.Errorf("undo brings back %v", v)
 	}
@@ -111,32 +94,25 @@ func TestTags(t *testing.T) {
 		t.Errorf("a tag of nothing: %v", err)
 	}
 	one := repokit.Fact(t, r, "", "one")
-	_, err := r.Tags().Create(ctx, "plain", "", core.TagOptions{RefOptions: repokit.RefOptions})
-	must.OK(t, err)
-	made, err := r.Tags().Create(ctx, "v1", "plain",
-		core.TagOptions{RefOptions: repokit.RefOptions, Annotate: true, Message: "why"})
-	must.OK(t, err)
-	nested, err := r.Tags().Create(ctx, "v2", "v1",
-		core.TagOptions{RefOptions: repokit.RefOptions, Annotate: true})
-	must.OK(t, err)
+	must.Get(r.Tags().Create(ctx, "plain", "", core.TagOptions{RefOptions: repokit.RefOptions}))(t)
+	made := must.Get(r.Tags().Create(ctx, "v1", "plain",
+		core.TagOptions{RefOptions: repokit.RefOptions, Annotate: true, Message: "why"}))(t)
+	nested := must.Get(r.Tags().Create(ctx, "v2", "v1",
+		core.TagOptions{RefOptions: repokit.RefOptions, Annotate: true}))(t)
 	must.Equal(t, nested.Record.Target, one, "a tag of a tag is")
-	all, err := r.Tags().List(ctx)
-	must.OK(t, err)
+	all := must.Get(r.Tags().List(ctx))(t)
 	var got []string
 	for _, tag := range all {
 		got = append(got, fmt.Sprint(tag.Name, " ", tag.Commit == one, " ", tag.Record != nil))
 	}
 	must.Same(t, got, []string{"plain true false", "v1 true true", "v2 true true"})
 	for _, rev := range []string{"v1", "refs/tags/v1", made.CID.String(), "v1^{}", "v1^0"} {
-		if c, err := r.Revisions().Resolve(ctx, rev); c != one || err != nil {
-			t.Errorf("%s is %s, %v", rev, c, err)
-		}
+		c := must.Get(r.Revisions().Resolve(ctx, rev))(t)
+		must.Check(t, c == one, "%s is %s", rev, c)
 	}
-	if _, err := r.Tags().Create(ctx, "v3", "", core.TagOptions{
+	must.Fail(t, must.Err(r.Tags().Create(ctx, "v3", "", core.TagOptions{
 		RefOptions: repokit.RefOptions, Annotate: true, Message: strings.Repeat("m", 1<<17),
-	}); !errors.Is(err, state.ErrInvalid) {
-		t.Errorf("a message that is too long: %v", err)
-	}
-	_, err = r.Revisions().Resolve(ctx, "refs/tags/v3")
+	})), state.ErrInvalid, "a message that is too long")
+	_, err := r.Revisions().Resolve(ctx, "refs/tags/v3")
 	must.Fail(t, err, store.ErrNotFound)
 }

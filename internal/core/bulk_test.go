@@ -92,14 +92,11 @@ func TestBulkIsReproducible(t *testing.T) {
 	for i, procs := range effort.Pick([]int{1, 3}, []int{1, 2, 3, 16}, []int{1, 2, 3, 16}) {
 		runtime.GOMAXPROCS(procs)
 		st := mem.New()
-		r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-		must.OK(t, err)
+		r := must.Get(care.New(t.Context(), st, repokit.By, core.Options{}))(t)
 		res, err := r.Commit(t.Context(), bulkChanges(t, 1500), core.CommitOptions{Stamp: repokit.By, Message: "bulk"})
 		must.OK(t, err)
-		snap, err := r.Snapshot(t.Context(), "HEAD")
-		must.OK(t, err)
-		stats, err := snap.IndexStats(t.Context())
-		must.OK(t, err)
+		snap := must.Get(r.Snapshot(t.Context(), "HEAD"))(t)
+		stats := must.Get(snap.IndexStats(t.Context()))(t)
 		got := outcome{res.Graph, stats.Manifest, res.Nodes, res.Edges, res.Duplicates, res.Unchanged}
 		if i == 0 {
 			if want = got; got.duplicates == 0 || got.nodes.Added < 1500 || !got.index.Defined() {
@@ -107,10 +104,8 @@ func TestBulkIsReproducible(t *testing.T) {
 			}
 		}
 		must.Equal(t, got, want, procs, " processors")
-		rebuilt, err := r.Indexes().Rebuild(t.Context(), "HEAD")
-		if err != nil || rebuilt.Manifest != want.index {
-			t.Errorf("%d processors: rebuilt %s, %v, want %s", procs, rebuilt.Manifest, err, want.index)
-		}
+		rebuilt := must.Get(r.Indexes().Rebuild(t.Context(), "HEAD"))(t, procs, " processors: rebuilt")
+		must.Equal(t, rebuilt.Manifest, want.index, procs, " processors: rebuilt")
 	}
 }
 
@@ -157,14 +152,11 @@ func TestBulkEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // fails where a goroutine is left
-				r, err := care.New(t.Context(), mem.New(), repokit.By, core.Options{})
-				must.OK(t, err)
+				r := must.Get(care.New(t.Context(), mem.New(), repokit.By, core.Options{}))(t)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				_, err = r.Commit(ctx, test.changes(cancel), core.CommitOptions{Stamp: repokit.By, Message: "bulk"})
-				if err == nil || err.Error() != test.want {
-					t.Errorf("error %v, want %s", err, test.want)
-				}
+				_, err := r.Commit(ctx, test.changes(cancel), core.CommitOptions{Stamp: repokit.By, Message: "bulk"})
+				must.Check(t, err != nil && err.Error() == test.want, "error %v, want %s", err, test.want)
 				snap, err := r.Snapshot(t.Context(), "HEAD")
 				if err == nil && snap.CID().Defined() {
 					t.Errorf("there is a commit %s", snap.CID())
@@ -195,16 +187,14 @@ func TestBulkAllocations(t *testing.T) {
 		list = append(list, c)
 	}
 	allocs := testing.AllocsPerRun(1, func() {
-		r, err := care.New(t.Context(), mem.New(), repokit.By, core.Options{})
-		must.OK(t, err)
-		_, err = r.Commit(t.Context(), func(yield func(graph.Change, error) bool) {
+		r := must.Get(care.New(t.Context(), mem.New(), repokit.By, core.Options{}))(t)
+		must.Get(r.Commit(t.Context(), func(yield func(graph.Change, error) bool) {
 			for _, c := range list {
 				if !yield(c, nil) {
 					return
 				}
 			}
-		}, core.CommitOptions{Stamp: repokit.By, Message: "bulk"})
-		must.OK(t, err)
+		}, core.CommitOptions{Stamp: repokit.By, Message: "bulk"}))(t)
 	})
 	if allocs > most*nodes {
 		t.Errorf("%.0f allocations for each node, want at most %d", allocs/nodes, most)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -15,17 +16,14 @@ func TestCIDSet(t *testing.T) {
 	const n = 20_000
 	var s state.CidSet
 	want := make(map[ipld.CID]bool)
-	if s.Has(repokit.Numbered(ipld.Raw, 0)) || s.Len() != 0 {
-		t.Error("an empty set has a member")
-	}
+	must.Check(t, !s.Has(repokit.Numbered(ipld.Raw, 0)) && s.Len() == 0, "an empty set has a member")
 	for i := range 2 * n {
 		c := repokit.Numbered(ipld.DagCBOR, i*i%n)
 		if i%3 == 0 {
 			c = repokit.Numbered(ipld.Raw, i*i%n)
 		}
-		if got := s.Add(c); got == want[c] {
-			t.Fatalf("Add of %d: %v", i, got)
-		}
+		got := s.Add(c)
+		must.Require(t, got != want[c], "Add of %d: %v", i, got)
 		want[c] = true
 	}
 	for i := range n {
@@ -35,9 +33,7 @@ func TestCIDSet(t *testing.T) {
 			}
 		}
 	}
-	if s.Len() != len(want) {
-		t.Errorf("%d members, want %d", s.Len(), len(want))
-	}
+	must.Equal(t, s.Len(), len(want), "members")
 }
 
 // TestCIDSetMemory bounds what a set takes for each CID.
@@ -56,8 +52,6 @@ func TestCIDSetMemory(t *testing.T) {
 	}
 	each := (heap() - before) / n
 	t.Logf("%d bytes for each of %d", each, n)
-	if each > 36 {
-		t.Errorf("%d bytes for each CID", each)
-	}
+	must.Check(t, each <= 36, "%d bytes for each CID", each)
 	runtime.KeepAlive(s)
 }

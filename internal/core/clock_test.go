@@ -31,8 +31,7 @@ func (c *fakeClock) advance(d time.Duration) { c.at += graph.Time(d.Microseconds
 func openClocked(t *testing.T) (*core.Repo, *fakeClock) {
 	t.Helper()
 	clock := &fakeClock{repokit.By.Time}
-	r, err := care.New(t.Context(), mem.New(), repokit.By, core.Options{Now: clock.now})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), mem.New(), repokit.By, core.Options{Now: clock.now}))(t)
 	t.Cleanup(func() { repokit.CheckClean(t, r) })
 	return r, clock
 }
@@ -42,17 +41,14 @@ func commitTimed(t *testing.T, r *core.Repo, at graph.Time, n int) *core.CommitR
 	t.Helper()
 	stamp := repokit.By
 	stamp.Time = at
-	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(repokit.Person(n)), "x"),
-		core.CommitOptions{Stamp: stamp})
-	must.OK(t, err)
-	return res
+	return must.Get(r.Commit(t.Context(), state.ReadChanges(strings.NewReader(repokit.Person(n)), "x"),
+		core.CommitOptions{Stamp: stamp}))(t)
 }
 
 // operationTime returns the time of the newest operation.
 func operationTime(t *testing.T, r *core.Repo) graph.Time {
 	t.Helper()
-	op, err := r.OpLog().Find(t.Context(), "@")
-	must.OK(t, err)
+	op := must.Get(r.OpLog().Find(t.Context(), "@"))(t)
 	return op.Operation.Time
 }
 
@@ -73,11 +69,9 @@ func TestOperationsAreTimedByTheClock(t *testing.T) {
 	} {
 		clock.advance(tt.advance)
 		res := commitTimed(t, r, tt.given, i)
-		if got, want := operationTime(t, r), start+graph.Time(tt.want.Microseconds()); got != want {
-			t.Errorf("commit of time %d: operation at %d, want %d", tt.given, got, want)
-		}
-		s, err := r.At(t.Context(), res.Commit)
-		must.OK(t, err)
+		got, want := operationTime(t, r), start+graph.Time(tt.want.Microseconds())
+		must.Check(t, got == want, "commit of time %d: operation at %d, want %d", tt.given, got, want)
+		s := must.Get(r.At(t.Context(), res.Commit))(t)
 		must.Equal(t, s.Commit().Time, tt.given, "commit has time")
 	}
 }
@@ -104,15 +98,13 @@ func TestGraceHoldsWhateverCallersSay(t *testing.T) {
 			}
 			at := repokit.By
 			at.Time = odd()
-			_, err := care.GC(ctx, r, care.GCOptions{Stamp: at, KeepOps: 1, Grace: grace})
-			must.OK(t, err)
+			must.Get(care.GC(ctx, r, care.GCOptions{Stamp: at, KeepOps: 1, Grace: grace}))(t)
 			if _, err := r.Revisions().Resolve(ctx, kept.String()); err != nil {
 				t.Fatalf("a branch that was removed within the grace is erased: %v", err)
 			}
 			clock.advance(2 * grace)
-			_, err = care.GC(ctx, r, care.GCOptions{Stamp: at, KeepOps: 1, Grace: grace})
-			must.OK(t, err)
-			_, err = r.Revisions().Resolve(ctx, kept.String())
+			must.Get(care.GC(ctx, r, care.GCOptions{Stamp: at, KeepOps: 1, Grace: grace}))(t)
+			_, err := r.Revisions().Resolve(ctx, kept.String())
 			must.Fail(t, err, store.ErrNotFound)
 		})
 	}
@@ -126,9 +118,8 @@ func TestGCDueWithinTheGrace(t *testing.T) {
 	}
 	opt := care.GCOptions{Stamp: repokit.By, KeepOps: 2, Grace: time.Hour}
 	for _, want := range []bool{false, true} {
-		if due, err := care.GCDue(t.Context(), r, opt); err != nil || due != want {
-			t.Errorf("%d after the last: due %v, %v", clock.at-repokit.By.Time, due, err)
-		}
+		due := must.Get(care.GCDue(t.Context(), r, opt))(t)
+		must.Check(t, due == want, "%d after the last: due %v", clock.at-repokit.By.Time, due)
 		clock.advance(2 * time.Hour)
 	}
 }
@@ -157,16 +148,13 @@ func TestGraceOfOddTimes(t *testing.T) {
 			for _, ago := range tt.times {
 				forgeOperation(t, st, now-ago*day)
 			}
-			r, err := care.New(context.Background(), st, repokit.By,
-				core.Options{Now: func() graph.Time { return now }})
-			must.OK(t, err)
+			r := must.Get(care.New(context.Background(), st, repokit.By,
+				core.Options{Now: func() graph.Time { return now }}))(t)
 			repokit.CheckClean(t, r)
-			res, err := care.GC(t.Context(), r, care.GCOptions{
+			res := must.Get(care.GC(t.Context(), r, care.GCOptions{
 				Stamp: repokit.By, KeepOps: 1, Grace: 14 * 24 * time.Hour, DryRun: true,
-			})
-			if err != nil || res.Horizon != tt.want {
-				t.Errorf("horizon %d, %v, want %d", res.Horizon, err, tt.want)
-			}
+			}))(t, "horizon")
+			must.Equal(t, res.Horizon, tt.want, "horizon")
 		})
 	}
 }
@@ -175,15 +163,12 @@ func TestGraceOfOddTimes(t *testing.T) {
 func forgeOperation(t *testing.T, st store.Store, at graph.Time) {
 	t.Helper()
 	ctx := t.Context()
-	head, err := st.Head(ctx)
-	must.OK(t, err)
-	op, err := commit.NextOperation(ctx, st.Facts(), head)
-	must.OK(t, err)
+	head := must.Get(st.Head(ctx))(t)
+	op := must.Get(commit.NextOperation(ctx, st.Facts(), head))(t)
 	nodes := prolly.NewNodes(st.Facts(), nil)
-	view, err := nodes.Build(ctx, func(yield func(prolly.Entry, error) bool) {
+	view := must.Get(nodes.Build(ctx, func(yield func(prolly.Entry, error) bool) {
 		yield(prolly.Entry{Key: []byte(graph.Head), Value: ipld.AppendString(nil, "refs/heads/main")}, nil)
-	})
-	must.OK(t, err)
+	}))(t)
 	op.View, op.Time, op.Actor, op.Command = view.Root(), at, repokit.By.Author, repokit.By.Command
 	block := store.NewBlock(ipld.DagCBOR, op.Encode())
 	next := store.Head{Seq: op.Seq, Operation: block.CID}

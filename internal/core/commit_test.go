@@ -16,8 +16,7 @@ import (
 func TestOrderAndBatchesLeaveNoTrace(t *testing.T) {
 	effort.Alone(t)
 	t.Parallel()
-	data, err := os.ReadFile("../../testdata/demo/memory.jsonl")
-	must.OK(t, err)
+	data := must.Get(os.ReadFile("../../testdata/demo/memory.jsonl"))(t)
 	var nodes, edges []string
 	for line := range strings.Lines(string(data)) {
 		if strings.HasPrefix(line, `{"node"`) {
@@ -26,9 +25,7 @@ func TestOrderAndBatchesLeaveNoTrace(t *testing.T) {
 			edges = append(edges, line)
 		}
 	}
-	if len(nodes) < 150 || len(edges) < 300 {
-		t.Fatalf("%d nodes and %d edges", len(nodes), len(edges))
-	}
+	must.Require(t, len(nodes) >= 150 && len(edges) >= 300, "%d nodes and %d edges", len(nodes), len(edges))
 	want := repokit.Lines(t, repokit.OpenMem(t), string(data)).Graph
 	for seed := range uint64(4) {
 		t.Logf("seed %d", seed)
@@ -46,8 +43,7 @@ func TestOrderAndBatchesLeaveNoTrace(t *testing.T) {
 		must.Equal(t, repokit.Head(t, small).Graph(), want, "many commits: graph")
 		mixed := append(append([]string(nil), nodes...), edges...)
 		rng.Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
-		if got := repokit.Lines(t, repokit.OpenMem(t), strings.Join(mixed, "")).Graph; got != want {
-			t.Errorf("one shuffled commit: graph %s, want %s", got, want)
-		}
+		got := repokit.Lines(t, repokit.OpenMem(t), strings.Join(mixed, "")).Graph
+		must.Check(t, got == want, "one shuffled commit: graph %s, want %s", got, want)
 	}
 }

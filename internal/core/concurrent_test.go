@@ -35,9 +35,8 @@ func checkFacts(t *testing.T, r *core.Repo, writers []string, n int) {
 	}
 	hub := repokit.NodeByKey(t, s, "hub")
 	for _, w := range writers {
-		if got, want := prop(t, hub, w).Int(), int64(n-1)/repokit.Stale*repokit.Stale; got != want {
-			t.Errorf("the hub has %d of %s, want %d", got, w, want)
-		}
+		got, want := prop(t, hub, w).Int(), int64(n-1)/repokit.Stale*repokit.Stale
+		must.Check(t, got == want, "the hub has %d of %s, want %d", got, w, want)
 		for i := range n {
 			repokit.NodeByKey(t, s, fmt.Sprintf("%s-%d", w, i))
 		}
@@ -49,9 +48,7 @@ func checkFacts(t *testing.T, r *core.Repo, writers []string, n int) {
 			t.Errorf("commit %s has %d parents", e.CID, len(e.Commit.Parents))
 		}
 	}
-	if want := len(writers)*n + 1; commits != want {
-		t.Errorf("%d commits, want %d", commits, want)
-	}
+	must.Equal(t, commits, (len(writers)*n + 1), "commits")
 }
 
 func TestConcurrentGoroutines(t *testing.T) {
@@ -86,11 +83,9 @@ func TestFactsWriter(t *testing.T) {
 	if writer == "" {
 		t.Skip("run by TestConcurrentProcesses")
 	}
-	n, err := strconv.Atoi(os.Getenv(countVar))
-	must.OK(t, err)
+	n := must.Get(strconv.Atoi(os.Getenv(countVar)))(t)
 	for i := range n {
-		r, err := care.Open(os.Getenv(dirVar), core.Options{Wait: time.Minute, PID: os.Getpid()})
-		must.OK(t, err)
+		r := must.Get(care.Open(os.Getenv(dirVar), core.Options{Wait: time.Minute, PID: os.Getpid()}))(t)
 		key, text := repokit.FactLines(writer, i)
 		repokit.Lines(t, r, text)
 		must.OK(t, r.Close())
@@ -103,8 +98,7 @@ func TestConcurrentProcesses(t *testing.T) {
 	const writers = 4
 	n := factsEach(4)
 	dir := t.TempDir()
-	r, err := care.Init(t.Context(), dir, repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.Init(t.Context(), dir, repokit.By, core.Options{}))(t)
 	repokit.Lines(t, r, `{"node":{"key":"hub","type":"Hub"}}`)
 	must.OK(t, r.Close())
 	var names []string
@@ -125,12 +119,10 @@ func TestConcurrentProcesses(t *testing.T) {
 	}
 	all.Wait()
 	for _, out := range outs {
-		if got := strings.Count(out, "acknowledged"); got != n {
-			t.Fatalf("%d of %d facts acknowledged:\n%s", got, n, out)
-		}
+		got := strings.Count(out, "acknowledged")
+		must.Require(t, got == n, "%d of %d facts acknowledged:\n%s", got, n, out)
 	}
-	again, err := care.Open(dir, core.Options{})
-	must.OK(t, err)
+	again := must.Get(care.Open(dir, core.Options{}))(t)
 	checkFacts(t, again, names, n)
 	repokit.CheckClean(t, again)
 	must.OK(t, again.Close())
@@ -146,13 +138,10 @@ func TestBase(t *testing.T) {
 			core.CommitOptions{Stamp: repokit.By, Base: &base})
 	}
 	res, err := commit(first.Commit, `{"node":{"key":"alice","props":{"b":2}}}`)
-	if err != nil || !res.Rebased || res.Nodes != (state.Counts{Changed: 1}) {
-		t.Fatalf("%+v, %v", res, err)
-	}
+	must.Require(t, err == nil && res.Rebased && res.Nodes == (state.Counts{Changed: 1}), "%+v, %v", res, err)
 	alice := repokit.NodeByKey(t, repokit.Head(t, r), "alice")
-	if prop(t, alice, "a").Int() != 1 || prop(t, alice, "b").Int() != 2 {
-		t.Errorf("alice has %v", alice.Props)
-	}
+	must.Equal(t, prop(t, alice, "a").Int(), 1, "alice has ", alice.Props)
+	must.Equal(t, prop(t, alice, "b").Int(), 2, "alice has ", alice.Props)
 	if res, err = commit(first.Commit, `{"node":{"key":"alice","props":{"b":2}}}`); err != nil ||
 		!res.NoChange {
 		t.Errorf("the same again: %+v, %v", res, err)
@@ -160,32 +149,25 @@ func TestBase(t *testing.T) {
 	before := repokit.Head(t, r).CID()
 	_, err = commit(first.Commit, `{"node":{"key":"alice","props":{"a":3}}}`)
 	var kept *core.MergeError
-	if !errors.As(err, &kept) || !errors.Is(err, state.ErrConflict) {
-		t.Fatalf("error %v, want a conflict", err)
-	}
+	must.Require(t, errors.As(err, &kept) && errors.Is(err, state.ErrConflict),
+		"error %v, want a conflict", err)
 	c := kept.Conflicts[0]
 	if len(kept.Conflicts) != 1 || c.Label != "alice" || len(c.Fields) != 1 ||
 		c.Fields[0].Ours.Int() != 1 || c.Fields[0].Theirs.Int() != 3 || c.Fields[0].Base != nil {
 		t.Errorf("conflicts %+v", kept.Conflicts)
 	}
-	if kept.Base != first.Commit || kept.Head != before || repokit.Head(t, r).CID() != before {
-		t.Errorf("base %s, head %s", kept.Base, kept.Head)
-	}
-	s, err := r.At(t.Context(), kept.Kept)
-	if err != nil || s.Commit().Parents[0] != first.Commit {
-		t.Fatalf("what was kept: %+v, %v", s, err)
-	}
+	must.Check(t, kept.Base == first.Commit && kept.Head == before && repokit.Head(t, r).CID() == before,
+		"base %s, head %s", kept.Base, kept.Head)
+	s := must.Get(r.At(t.Context(), kept.Kept))(t, "what was kept")
+	must.Equal(t, s.Commit().Parents[0], first.Commit, "what was kept")
 	must.Equal(t, prop(t, repokit.NodeByKey(t, s, "alice"), "a").Int(), 3, "kept")
 	list, err := r.KeptCommits().List(t.Context())
-	if err != nil || len(list) != 1 || list[0].Ref != kept.Ref || list[0].Branch != "main" {
-		t.Fatalf("kept %+v, %v", list, err)
-	}
+	must.Require(t, err == nil && len(list) == 1 && list[0].Ref == kept.Ref && list[0].Branch == "main",
+		"kept %+v, %v", list, err)
 	merged, err := merging.Merge(t.Context(), r, string(kept.Ref), core.MergeOptions{
 		CommitOptions: core.CommitOptions{Stamp: repokit.By}, Prefer: graph.TakeTheirs,
 	})
-	if err != nil || len(merged.Parents) != 2 {
-		t.Fatalf("%+v, %v", merged, err)
-	}
+	must.Require(t, err == nil && len(merged.Parents) == 2, "%+v, %v", merged, err)
 	if list, err = r.KeptCommits().List(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("kept %+v, %v", list, err)
 	}

@@ -18,8 +18,7 @@ import (
 // TestKinds compares counts with those of a walk over every record, before and after a change.
 func TestKinds(t *testing.T) {
 	ctx := context.Background()
-	r, err := care.New(ctx, mem.New(), repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(ctx, mem.New(), repokit.By, core.Options{}))(t)
 	defer func() { must.OK(t, r.Close()) }()
 	var lines strings.Builder
 	for i := range 40 {
@@ -48,8 +47,7 @@ func TestKinds(t *testing.T) {
 		want.Edges[e.Edge.Type]++
 	}
 	last := 0
-	got, err := s.Kinds(ctx, func(done int) { last = done })
-	must.OK(t, err)
+	got := must.Get(s.Kinds(ctx, func(done int) { last = done }))(t)
 	must.Same(t, *got, want, "counts")
 	must.Equal(t, last, 39+37+3, "reported")
 }

@@ -269,7 +269,5 @@ func TestCrashWithinRecovery(t *testing.T) {
 		return nil
 	})
 	must.OK(t, crashWork(fsys, &l, 12))
-	if points < 8 {
-		t.Errorf("%d points tested", points)
-	}
+	must.Check(t, points >= 8, "%d points tested", points)
 }

@@ -51,8 +51,7 @@ func BenchmarkDatabase(b *testing.B) {
 
 // used makes a repository in a directory, reports what its use takes, and returns what the first commit did.
 func used(b *testing.B, dir, lines, where string) time.Duration {
-	r, err := care.Init(b.Context(), dir, repokit.By, core.Options{Wait: 10 * time.Second})
-	must.OK(b, err)
+	r := must.Get(care.Init(b.Context(), dir, repokit.By, core.Options{Wait: 10 * time.Second}))(b)
 	timed := func(fn func() error) time.Duration {
 		began := time.Now()
 		must.OK(b, fn())
@@ -60,9 +59,8 @@ func used(b *testing.B, dir, lines, where string) time.Duration {
 	}
 	commit := func(text string) time.Duration {
 		return timed(func() error {
-			_, err := r.Commit(b.Context(), state.ReadChanges(strings.NewReader(text), "x"),
-				core.CommitOptions{Stamp: repokit.By, Message: "bench"})
-			return err
+			return must.Err(r.Commit(b.Context(), state.ReadChanges(strings.NewReader(text), "x"),
+				core.CommitOptions{Stamp: repokit.By, Message: "bench"}))
 		})
 	}
 	retrieve := func(n int) time.Duration {
@@ -80,8 +78,7 @@ func used(b *testing.B, dir, lines, where string) time.Duration {
 		ones = append(ones, commit(fmt.Sprintf(`{"node":{"key":"one%d","type":"fact","summary":"one more, %d"}}`, n, n)))
 	}
 	must.OK(b, r.Close())
-	r, err = care.Open(dir, core.Options{Wait: 10 * time.Second})
-	must.OK(b, err)
+	r = must.Get(care.Open(dir, core.Options{Wait: 10 * time.Second}))(b)
 	first := retrieve(0)
 	for n := range 60 {
 		warm = append(warm, retrieve(n))
@@ -100,15 +97,12 @@ func used(b *testing.B, dir, lines, where string) time.Duration {
 func copied(b *testing.B, at string) (time.Duration, int) {
 	config, name, err := postgres.Parse(at)
 	must.OK(b, err)
-	c, err := pgconn.ConnectConfig(b.Context(), config)
-	must.OK(b, err)
+	c := must.Get(pgconn.ConnectConfig(b.Context(), config))(b)
 	defer func() { _ = c.Close(b.Context()) }() // it was used
 	res := c.ExecParams(b.Context(), "SELECT b.repo, b.cid, b.data FROM mnem.repository r JOIN "+
 		"(SELECT repo, cid, data FROM mnem.fact UNION ALL SELECT repo, cid, data FROM mnem.derived) b ON b.repo = r.id "+
 		"WHERE r.name = $1", [][]byte{[]byte(name)}, nil, nil, []int16{1}).Read()
-	if res.Err != nil {
-		b.Fatal(res.Err)
-	}
+	must.OK(b, res.Err)
 	var rows bytes.Buffer
 	rows.WriteString("PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00")
 	be := binary.BigEndian
@@ -127,7 +121,6 @@ func copied(b *testing.B, at string) (time.Duration, int) {
 	}
 	size := rows.Len()
 	began := time.Now()
-	_, err = c.CopyFrom(b.Context(), &rows, "COPY copied (repo, cid, data) FROM STDIN (FORMAT binary)")
-	must.OK(b, err)
+	must.Get(c.CopyFrom(b.Context(), &rows, "COPY copied (repo, cid, data) FROM STDIN (FORMAT binary)"))(b)
 	return time.Since(began), size
 }

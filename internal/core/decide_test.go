@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,13 +23,10 @@ var decideBy = state.Stamp{Author: "ann", Time: 1_767_323_045_000_000, Command: 
 
 func openDecide(t *testing.T) *core.Repo {
 	t.Helper()
-	r, err := care.New(t.Context(), mem.New(), decideBy, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), mem.New(), decideBy, core.Options{}))(t)
 	t.Cleanup(func() {
 		report, err := care.Fsck(context.Background(), r, care.FsckOptions{Full: true})
-		if err != nil || len(report.Errors) > 0 {
-			t.Errorf("fsck: %v %+v", err, report)
-		}
+		must.Check(t, err == nil && len(report.Errors) <= 0, "fsck: %v %+v", err, report)
 	})
 	return r
 }
@@ -72,9 +68,7 @@ func TestTurnsComeInOrder(t *testing.T) {
 				<-proceed
 				return addNode(t.Context(), "first")(s)
 			})
-		if err != nil {
-			t.Error(err)
-		}
+		must.Check(t, err == nil, "%v", err)
 	})
 	<-deciding
 	var order []int // appended to within turns alone
@@ -91,9 +85,7 @@ func TestTurnsComeInOrder(t *testing.T) {
 						order = append(order, i)
 						return addNode(t.Context(), fmt.Sprint(i))(s)
 					})
-				if err != nil {
-					t.Error(err)
-				}
+				must.Check(t, err == nil, "%v", err)
 			})
 		case 1:
 			wg.Go(func() {
@@ -102,9 +94,7 @@ func TestTurnsComeInOrder(t *testing.T) {
 					order = append(order, i)
 					state.ReadChanges(strings.NewReader(line), "")(yield)
 				}, opt)
-				if err != nil {
-					t.Error(err)
-				}
+				must.Check(t, err == nil, "%v", err)
 			})
 		case 2:
 			go func() {
@@ -120,9 +110,7 @@ func TestTurnsComeInOrder(t *testing.T) {
 					order = append(order, i)
 					return nil
 				})
-				if err != nil {
-					t.Error(err)
-				}
+				must.Check(t, err == nil, "%v", err)
 			})
 		}
 		want = append(want, i)
@@ -134,12 +122,8 @@ func TestTurnsComeInOrder(t *testing.T) {
 	}
 	close(proceed)
 	wg.Wait()
-	if !slices.Equal(order, want) {
-		t.Errorf("let in: %v, asked: %v", order, want)
-	}
-	if queue.Taken > 0 || queue.Waiting.Len() > 0 {
-		t.Error("the turn is still taken")
-	}
+	must.Same(t, order, want, "let in")
+	must.Check(t, queue.Taken <= 0 && queue.Waiting.Len() <= 0, "the turn is still taken")
 }
 
 // TestDecideOnTheNewest checks that a decision sees the commit its changes are applied to, and runs
@@ -167,12 +151,10 @@ func TestDecideOnTheNewest(t *testing.T) {
 		if long {
 			want = []uint64{1, 2}
 		}
-		if !slices.Equal(seen, want) || res.Nodes.Added != 1 {
-			t.Errorf("long %t: decided on %v nodes, want %v; added %d", long, seen, want, res.Nodes.Added)
-		}
+		must.Same(t, seen, want, "long ", long, ": decided on")
+		must.Equal(t, res.Nodes.Added, 1, "long ", long, ": decided on")
 	}
-	s, err := r.Snapshot(ctx, "HEAD")
-	must.OK(t, err)
+	s := must.Get(r.Snapshot(ctx, "HEAD"))(t)
 	message, err := s.Message(ctx)
 	if n, _, _, _ := s.Sizes(); err != nil || n != 3 || message != "add long true" {
 		t.Errorf("%d nodes, the newest by %q, %v", n, message, err)
@@ -180,13 +162,11 @@ func TestDecideOnTheNewest(t *testing.T) {
 	calls := 0
 	long := plain
 	long.Long = true
-	_, err = r.Decide(ctx, long, func(s *core.Snapshot) (*core.Decision, error) {
+	must.Get(r.Decide(ctx, long, func(s *core.Snapshot) (*core.Decision, error) {
 		calls++
 		return addNode(ctx, "alone")(s)
-	})
-	if err != nil || calls != 1 {
-		t.Errorf("with no one else it was decided %d times: %v", calls, err)
-	}
+	}))(t, "with no one else it was decided")
+	must.Equal(t, calls, 1, "with no one else it was decided")
 }
 
 // TestDecideExpects: an Expect is held against the newest commit, and is the one way to be refused.
@@ -194,11 +174,9 @@ func TestDecideExpects(t *testing.T) {
 	r := openDecide(t)
 	ctx := t.Context()
 	opt := core.DecideOptions{CommitOptions: core.CommitOptions{Stamp: decideBy}}
-	first, err := r.Decide(ctx, opt, addNode(ctx, "a"))
-	must.OK(t, err)
+	first := must.Get(r.Decide(ctx, opt, addNode(ctx, "a")))(t)
 	opt.Expect = &first.Commit
-	_, err = r.Decide(ctx, opt, addNode(ctx, "b"))
-	must.OK(t, err)
+	must.Get(r.Decide(ctx, opt, addNode(ctx, "b")))(t)
 	for _, long := range []bool{false, true} {
 		opt.Long = long
 		_, err := r.Decide(ctx, opt, func(*core.Snapshot) (*core.Decision, error) {
@@ -206,17 +184,15 @@ func TestDecideExpects(t *testing.T) {
 			return &core.Decision{}, nil
 		})
 		var moved *state.ExpectError
-		if !errors.As(err, &moved) || moved.Want != first.Commit {
-			t.Errorf("long %t: %v, want an *ExpectError", long, err)
-		}
+		must.Check(t, errors.As(err, &moved) && moved.Want == first.Commit,
+			"long %t: %v, want an *ExpectError", long, err)
 	}
 	opt.Expect, opt.Base = nil, &first.Commit
-	_, err = r.Decide(ctx, opt, addNode(ctx, "c"))
+	_, err := r.Decide(ctx, opt, addNode(ctx, "c"))
 	must.Fail(t, err, state.ErrInvalid)
 	opt.Base, opt.Branch = nil, "none"
-	if _, err := r.Decide(ctx, opt, addNode(ctx, "c")); err == nil {
-		t.Error("decided on a branch that is not there")
-	}
+	must.Check(t, must.Err(r.Decide(ctx, opt, addNode(ctx, "c"))) != nil,
+		"decided on a branch that is not there")
 }
 
 // TestCollectionsWaitInTurn: a collection that waits for another one ends when its caller gives up.
@@ -230,15 +206,11 @@ func TestCollectionsWaitInTurn(t *testing.T) {
 		ended <- err
 	}()
 	queued(&r.Collecting, 1)
-	if _, err := care.GC(t.Context(), r, care.GCOptions{NoWait: true}); err != nil {
-		t.Errorf("one that does not wait: %v", err)
-	}
+	must.Get(care.GC(t.Context(), r, care.GCOptions{NoWait: true}))(t, "one that does not wait")
 	cancel()
 	must.Fail(t, <-ended, context.Canceled)
 	r.Collecting.Give()
-	if _, err := care.GC(t.Context(), r, care.GCOptions{}); err != nil {
-		t.Errorf("after it: %v", err)
-	}
+	must.Get(care.GC(t.Context(), r, care.GCOptions{}))(t, "after it")
 }
 
 // busyStore is a store that calls asked before each lookup, so that a test can begin to use another commit.
@@ -268,8 +240,7 @@ func (f *busyFacts) Has(ctx context.Context, c ipld.CID) (bool, error) {
 func TestCollectionsDuringReads(t *testing.T) {
 	kept := mem.New()
 	s := &busyStore{kept, busyFacts{Blocks: kept.Facts(), Deleter: kept.Facts().(store.Deleter)}}
-	r, err := care.New(t.Context(), s, decideBy, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), s, decideBy, core.Options{}))(t)
 	var commits []ipld.CID
 	for i := range 40 {
 		key := fmt.Sprint(i)
@@ -291,8 +262,6 @@ func TestCollectionsDuringReads(t *testing.T) {
 		return nil
 	}
 	r.Keep.Lease(ipld.Sum(ipld.DagCBOR, []byte("of a commit that is not there")))
-	if _, err := care.GC(t.Context(), r, care.GCOptions{Stamp: decideBy}); err != nil {
-		t.Error(err)
-	}
+	must.Get(care.GC(t.Context(), r, care.GCOptions{Stamp: decideBy}))(t)
 	s.facts.asked = nil
 }

@@ -1,14 +1,13 @@
 package core_test
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/internal/view"
 )
@@ -32,13 +31,9 @@ func TestDenseVectors(t *testing.T) {
 			ids = append(ids, graph.NodeID(fmt.Sprintf("n%d", n-1-i)))
 		}
 		got, err := view.DenseVectors(t.Context(), s, "m", ids)
-		if err != nil || len(got) != count {
-			t.Fatalf("%d vectors of %d: %v", len(got), count, err)
-		}
+		must.Require(t, err == nil && len(got) == count, "%d vectors of %d: %v", len(got), count, err)
 		for i, v := range got {
-			if want := []int8{127, int8((n - 1 - i) % 100)}; !slices.Equal(v, want) {
-				t.Errorf("vector %d of %d: %v, want %v", i, count, v, want)
-			}
+			must.Same(t, v, []int8{127, int8((n - 1 - i) % 100)}, "vector ", i, " of ", count)
 		}
 	}
 	for name, c := range map[string]struct {
@@ -46,8 +41,6 @@ func TestDenseVectors(t *testing.T) {
 		id    graph.ID
 	}{"sparse": {"s", graph.NodeID("n0")}, "none": {"m", graph.NodeID("ghost")}, "of no model": {"x", ids[0]}} {
 		got, err := view.DenseVectors(t.Context(), s, c.model, append(ids[:3:3], c.id))
-		if !errors.Is(err, store.ErrCorrupt) {
-			t.Errorf("%s: %v, %v, want %v", name, got, err, store.ErrCorrupt)
-		}
+		must.Fail(t, err, store.ErrCorrupt, name, ": ", got)
 	}
 }

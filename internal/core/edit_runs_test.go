@@ -60,15 +60,13 @@ func (s *memoryScratch) room(ctx context.Context) *state.ScratchRoom {
 func testTree(t *testing.T, entries map[string][]byte) *prolly.Map {
 	t.Helper()
 	nodes := prolly.NewNodes(mem.New().Facts(), nil)
-	m, err := nodes.Build(t.Context(), func(yield func(prolly.Entry, error) bool) {
+	return must.Get(nodes.Build(t.Context(), func(yield func(prolly.Entry, error) bool) {
 		for _, key := range slices.Sorted(maps.Keys(entries)) {
 			if !yield(prolly.Entry{Key: []byte(key), Value: entries[key]}, nil) {
 				return
 			}
 		}
-	})
-	must.OK(t, err)
-	return m
+	}))(t)
 }
 
 // TestOverlayApart makes random edits of a tree, keeping most of them apart, and compares the view of the
@@ -116,19 +114,14 @@ func TestOverlayApart(t *testing.T) {
 			seen[string(e.Key)] = true
 		}
 		for k := range want {
-			if base[k] == nil && !seen[k] {
-				t.Fatalf("seed %d: edit of %q is in none", seed, k)
-			}
+			must.Require(t, base[k] != nil || seen[k], "seed %d: edit of %q is in none", seed, k)
 		}
-		if len(o.Runs.Runs) < 2 {
-			t.Errorf("seed %d: %d runs", seed, len(o.Runs.Runs))
-		}
+		must.Check(t, len(o.Runs.Runs) >= 2, "seed %d: %d runs", seed, len(o.Runs.Runs))
 		m, entries, err := o.Flush(ctx)
 		must.OK(t, err)
 		must.Equal(t, m.Root(), testTree(t, want).Root(), "seed ", seed, ": tree")
-		if (entries == nil) != (len(base) > 0) {
-			t.Errorf("seed %d: the entries of a tree made from nothing: %v", seed, entries != nil)
-		}
+		must.Check(t, (entries == nil) == (len(base) > 0),
+			"seed %d: the entries of a tree made from nothing: %v", seed, entries != nil)
 		var fresh state.FreshTrees
 		fresh.Add(m, entries)
 		for range 2 { // as often as one likes
@@ -137,9 +130,8 @@ func TestOverlayApart(t *testing.T) {
 				must.OK(t, err)
 				got[string(e.Key)] = e.Value
 			}
-			if !maps.EqualFunc(got, want, bytes.Equal) {
-				t.Errorf("seed %d: %d entries, want %d", seed, len(got), len(want))
-			}
+			must.Check(t, maps.EqualFunc(got, want, bytes.Equal),
+				"seed %d: %d entries, want %d", seed, len(got), len(want))
 		}
 	}
 }

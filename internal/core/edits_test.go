@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestEditTableMemory bounds the overhead of an edit over its bytes.
@@ -32,7 +33,6 @@ func TestEditTableMemory(t *testing.T) {
 
 func TestEditTableRefusesWhatNoTreeTakes(t *testing.T) {
 	var table state.EditTable
-	if table.Set(make([]byte, 1<<16), []byte{1}) || table.Set([]byte("k"), make([]byte, 1<<16)) {
-		t.Error("an edit that cannot be kept was taken")
-	}
+	must.Check(t, !table.Set(make([]byte, 1<<16), []byte{1}) && !table.Set([]byte("k"), make([]byte, 1<<16)),
+		"an edit that cannot be kept was taken")
 }

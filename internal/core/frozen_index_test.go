@@ -22,10 +22,9 @@ import (
 // cellsOf returns the cells of a repository that is not open.
 func cellsOf(t *testing.T, work string) map[ipld.CID]ipld.CID {
 	t.Helper()
-	st, err := pebble.Open(filepath.Join(work, core.DirName), pebble.Options{ReadOnly: true})
-	must.OK(t, err)
+	st := must.Get(pebble.Open(filepath.Join(work, core.DirName), pebble.Options{ReadOnly: true}))(t)
 	all := map[ipld.CID]ipld.CID{}
-	err = st.Derived().(store.CellDeleter).Cells(t.Context(), func(key, value ipld.CID) error {
+	err := st.Derived().(store.CellDeleter).Cells(t.Context(), func(key, value ipld.CID) error {
 		all[key] = value
 		return nil
 	})
@@ -43,14 +42,10 @@ func TestFrozenIndexes(t *testing.T) {
 	work := t.TempDir()
 	copyTree(t, filepath.Join(frozen, "indexed", "store"), filepath.Join(work, core.DirName))
 	before := cellsOf(t, work)
-	if len(before) < 3 {
-		t.Fatalf("%d cells", len(before))
-	}
-	want, err := os.ReadFile(filepath.Join(frozen, "indexed", "expect.txt"))
-	must.OK(t, err)
+	must.Require(t, len(before) >= 3, "%d cells", len(before))
+	want := must.Get(os.ReadFile(filepath.Join(frozen, "indexed", "expect.txt")))(t)
 	for _, readOnly := range []bool{true, false, false} {
-		r, err := care.Open(work, core.Options{ReadOnly: readOnly})
-		must.OK(t, err)
+		r := must.Get(care.Open(work, core.Options{ReadOnly: readOnly}))(t)
 		got := thawAnswers(t, r)
 		if os.Getenv("MNEM_REWRITE") != "" && readOnly {
 			want = []byte(got)
@@ -63,23 +58,18 @@ func TestFrozenIndexes(t *testing.T) {
 		for key := range before {
 			delete(made, key)
 		}
-		if n := len(made); readOnly != (n == 0) {
-			t.Errorf("read only %v: %d indexes of the new format", readOnly, n)
-		}
+		n := len(made)
+		must.Check(t, readOnly == (n == 0), "read only %v: %d indexes of the new format", readOnly, n)
 	}
-	r, err := care.Open(work, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.Open(work, core.Options{}))(t)
 	repokit.Gc(t, r, 100)
 	must.OK(t, r.Close())
 	left := cellsOf(t, work)
 	for key := range before {
-		if _, ok := left[key]; ok {
-			t.Errorf("cell %s of an old index is left", key)
-		}
+		_, ok := left[key]
+		must.Check(t, !ok, "cell %s of an old index is left", key)
 	}
-	if len(left) < 3 {
-		t.Errorf("%d indexes are left", len(left))
-	}
+	must.Check(t, len(left) >= 3, "%d indexes are left", len(left))
 }
 
 // thawAnswers tells what a repository answers by texts, links and vectors.
@@ -94,8 +84,7 @@ func thawAnswers(t *testing.T, r *core.Repo) string {
 		for k := range vector {
 			vector[k] = float64((i*3+k*k)%7-3) / 4
 		}
-		query, err := retrieve.NewQueryVector("m", vector)
-		must.OK(t, err)
+		query := must.Get(retrieve.NewQueryVector("m", vector))(t)
 		for _, vectors := range [][]retrieve.QueryVector{nil, {query}} {
 			a, err := rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{Text: text, Vectors: vectors})
 			must.OK(t, err)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"testing"
 
@@ -54,22 +53,18 @@ func vaults(t *testing.T) *core.Repo {
 {"edge":{"type":"seals","src":"n","dst":"m"}}
 {"edge":{"type":"holds","src":"v","dst":"m"}}`)
 	repokit.Lines(t, r, `{"node":{"key":"v","summary":"second"}}`)
-	_, err := r.Branches().Create(t.Context(), "other", "HEAD", core.RefOptions{Stamp: repokit.By})
-	must.OK(t, err)
+	must.Get(r.Branches().Create(t.Context(), "other", "HEAD", core.RefOptions{Stamp: repokit.By}))(t)
 	onBranch(t, r, "other", `{"node":{"key":"v","summary":"third"}}`)
 	repokit.Lines(t, r, `{"node":{"key":"n","summary":"second"}}`)
-	if _, err := r.Stages().Add(t.Context(), repokit.Read(`{"remove":{"node":"v"}}`),
-		core.StageOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(r.Stages().Add(t.Context(), repokit.Read(`{"remove":{"node":"v"}}`),
+		core.StageOptions{Stamp: repokit.By}))(t)
 	return r
 }
 
 func onBranch(t *testing.T, r *core.Repo, branch, text string) {
 	t.Helper()
-	_, err := r.Commit(t.Context(), repokit.Read(text),
-		core.CommitOptions{Stamp: repokit.By, Message: "test", Branch: branch})
-	must.OK(t, err)
+	must.Get(r.Commit(t.Context(), repokit.Read(text),
+		core.CommitOptions{Stamp: repokit.By, Message: "test", Branch: branch}))(t)
 }
 
 // changingWays are ways to write new facts.
@@ -96,15 +91,11 @@ func changingWays(ctx context.Context) map[string]func(*core.Repo) error {
 		"edge remove": commit(`{"remove":{"edge":{"type":"holds","src":"v","dst":"m"}}}`),
 		"edge by end": commit(`{"remove":{"node":"m"}}`), // takes two protected edges with it
 		"stage": func(r *core.Repo) error {
-			_, err := r.Stages().Add(ctx, repokit.Read(`{"node":{"key":"v","summary":"x"}}`),
-				core.StageOptions{Stamp: guarded(), Stage: "mine"})
-			return err
+			return must.Err(r.Stages().Add(ctx, repokit.Read(`{"node":{"key":"v","summary":"x"}}`),
+				core.StageOptions{Stamp: guarded(), Stage: "mine"}))
 		},
-		"commit what is staged": func(r *core.Repo) error {
-			_, err := r.Stages().Commit(ctx, "", with)
-			return err
-		},
-		"unstage": func(r *core.Repo) error { return r.Stages().Remove(ctx, "", guarded()) },
+		"commit what is staged": func(r *core.Repo) error { return must.Err(r.Stages().Commit(ctx, "", with)) },
+		"unstage":               func(r *core.Repo) error { return r.Stages().Remove(ctx, "", guarded()) },
 	}
 }
 
@@ -113,26 +104,21 @@ func movingWays(ctx context.Context) map[string]func(*core.Repo) error {
 	with := core.CommitOptions{Stamp: guarded(), Message: "x"}
 	return map[string]func(r *core.Repo) error{
 		"merge": func(r *core.Repo) error {
-			_, err := merging.Merge(ctx, r, "other", core.MergeOptions{CommitOptions: with})
-			return err
+			return must.Err(merging.Merge(ctx, r, "other", core.MergeOptions{CommitOptions: with}))
 		},
 		"revert": func(r *core.Repo) error {
-			_, err := merging.Revert(ctx, r, "HEAD~1", core.MergeOptions{CommitOptions: with})
-			return err
+			return must.Err(merging.Revert(ctx, r, "HEAD~1", core.MergeOptions{CommitOptions: with}))
 		},
 		"cherry-pick": func(r *core.Repo) error {
-			_, err := merging.CherryPick(ctx, r, "other", core.MergeOptions{CommitOptions: with})
-			return err
+			return must.Err(merging.CherryPick(ctx, r, "other", core.MergeOptions{CommitOptions: with}))
 		},
 		"restore": func(r *core.Repo) error {
-			_, err := merging.Restore(ctx, r, "HEAD~2", []string{"v"}, with)
-			return err
+			return must.Err(merging.Restore(ctx, r, "HEAD~2", []string{"v"}, with))
 		},
 		"amend": func(r *core.Repo) error {
 			opt := with
 			opt.Amend = true
-			_, err := r.Commit(ctx, repokit.Read(`{"remove":{"node":"v"}}`), opt)
-			return err
+			return must.Err(r.Commit(ctx, repokit.Read(`{"remove":{"node":"v"}}`), opt))
 		},
 		"keep": func(r *core.Repo) error {
 			at, err := r.Revisions().Resolve(ctx, "HEAD~2")
@@ -148,45 +134,34 @@ func movingWays(ctx context.Context) map[string]func(*core.Repo) error {
 			_, err := history.Undo(ctx, r, "5", guarded()) // what changed the other branch
 			return err
 		},
-		"undo of a stage": func(r *core.Repo) error {
-			_, err := history.Undo(ctx, r, "", guarded())
-			return err
-		},
+		"undo of a stage": func(r *core.Repo) error { return must.Err(history.Undo(ctx, r, "", guarded())) },
 		"op restore": func(r *core.Repo) error {
-			_, err := history.RestoreOperation(ctx, r, "2", guarded())
-			return err
+			return must.Err(history.RestoreOperation(ctx, r, "2", guarded()))
 		},
 		"move a branch": func(r *core.Repo) error {
 			_, err := r.Branches().Create(ctx, "main", "HEAD~2", core.RefOptions{Stamp: guarded(), Force: true})
 			return err
 		},
 		"a new branch elsewhere": func(r *core.Repo) error {
-			_, err := r.Branches().Create(ctx, "old", "HEAD~2", core.RefOptions{Stamp: guarded()})
-			return err
+			return must.Err(r.Branches().Create(ctx, "old", "HEAD~2", core.RefOptions{Stamp: guarded()}))
 		},
 		"remove a branch": func(r *core.Repo) error {
-			_, err := r.Branches().Remove(ctx, "other", core.RefOptions{Stamp: guarded(), Force: true})
-			return err
+			return must.Err(r.Branches().Remove(ctx, "other", core.RefOptions{Stamp: guarded(), Force: true}))
 		},
 		"switch": func(r *core.Repo) error {
 			return r.Branches().Switch(ctx, "other", core.SwitchOptions{Stamp: guarded()})
 		},
-		"detach": func(r *core.Repo) error {
-			_, err := r.Branches().Detach(ctx, "HEAD~2", guarded())
-			return err
-		},
+		"detach": func(r *core.Repo) error { return must.Err(r.Branches().Detach(ctx, "HEAD~2", guarded())) },
 		"purge": func(r *core.Repo) error {
-			_, err := care.Purge(ctx, r, "v", care.PurgeOptions{Stamp: guarded()})
-			return err
+			return must.Err(care.Purge(ctx, r, "v", care.PurgeOptions{Stamp: guarded()}))
 		},
 		"profiles": func(r *core.Repo) error {
-			_, err := rank.SetProfiles(ctx, r, func(p *retrieve.Profiles) error {
+			return must.Err(rank.SetProfiles(ctx, r, func(p *retrieve.Profiles) error {
 				p.Named["x"] = retrieve.Profile{
 					Params: []ipld.Entry{{Key: "limit", Value: ipld.IntValue(3)}},
 				}
 				return nil
-			}, with)
-			return err
+			}, with))
 		},
 	}
 }
@@ -199,13 +174,10 @@ func TestGuardSeesEveryWay(t *testing.T) {
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
 			r := vaults(t)
-			before, err := r.Refs(ctx)
-			must.OK(t, err)
+			before := must.Get(r.Refs(ctx))(t)
 			must.Fail(t, way(r), errGuarded)
-			after, err := r.Refs(ctx)
-			if err != nil || !slices.Equal(before, after) {
-				t.Errorf("%v; refs moved from %v to %v", err, before, after)
-			}
+			after := must.Get(r.Refs(ctx))(t, "refs moved from")
+			must.Same(t, before, after, "refs moved from")
 		})
 	}
 }
@@ -214,11 +186,10 @@ func TestGuardSeesEveryWay(t *testing.T) {
 func TestGuardSeesImports(t *testing.T) {
 	r := vaults(t)
 	var file bytes.Buffer
-	_, err := exchange.Export(t.Context(), r, &file, exchange.ExportOptions{})
-	must.OK(t, err)
+	must.Get(exchange.Export(t.Context(), r, &file, exchange.ExportOptions{}))(t)
 	in := bytes.NewReader(file.Bytes())
 	to := repokit.OpenMem(t)
-	_, err = exchange.Import(t.Context(), to, in, in.Size(), exchange.ImportOptions{Stamp: guarded()})
+	_, err := exchange.Import(t.Context(), to, in, in.Size(), exchange.ImportOptions{Stamp: guarded()})
 	must.Fail(t, err, errGuarded)
 	repokit.Lines(t, to, `{"node":{"key":"n","type":"Note"}}`)
 	_, err = exchange.Import(t.Context(), to, in, in.Size(),
@@ -243,14 +214,12 @@ func TestGuardSeesResolutions(t *testing.T) {
 	_, err = merging.ResolveConflict(ctx, r, "v", merging.Choice{Take: graph.TakeTheirs}, opt)
 	must.Fail(t, err, errGuarded)
 	opt.Stamp = repokit.By
-	_, err = merging.ResolveConflict(ctx, r, "v", merging.Choice{Take: graph.TakeTheirs}, opt)
-	must.OK(t, err)
+	must.Get(merging.ResolveConflict(ctx, r, "v", merging.Choice{Take: graph.TakeTheirs}, opt))(t)
 	opt.Stamp = guarded()
 	_, err = merging.ContinueMerge(ctx, r, core.MergeOptions{CommitOptions: opt})
 	must.Fail(t, err, errGuarded)
 	opt.Stamp = repokit.By
-	_, err = merging.ContinueMerge(ctx, r, core.MergeOptions{CommitOptions: opt})
-	must.OK(t, err)
+	must.Get(merging.ContinueMerge(ctx, r, core.MergeOptions{CommitOptions: opt}))(t)
 }
 
 // TestGuardAllows: what touches nothing protected goes on, and is asked about in proportion to what
@@ -261,8 +230,7 @@ func TestGuardAllows(t *testing.T) {
 	for i := range 2000 {
 		fmt.Fprintf(&many, "{\"node\":{\"key\":\"k%d\",\"type\":\"Vault\"}}\n", i)
 	}
-	r, err := care.New(ctx, mem.New(), repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(ctx, mem.New(), repokit.By, core.Options{}))(t)
 	defer r.Close()
 	repokit.Lines(t, r, many.String()+`{"node":{"key":"n","type":"Note"}}`)
 	var seen []state.Touch
@@ -272,24 +240,17 @@ func TestGuardAllows(t *testing.T) {
 		return warden(t)
 	}
 	opt := core.CommitOptions{Stamp: who, Message: "x"}
-	_, err = r.Commit(ctx, repokit.Read(`{"node":{"key":"n","summary":"x"}}`), opt)
-	must.OK(t, err)
+	must.Get(r.Commit(ctx, repokit.Read(`{"node":{"key":"n","summary":"x"}}`), opt))(t)
 	want := []state.Touch{{
 		Kind: core.TouchNode, Ref: "refs/heads/main", ID: graph.NodeID("n"), Type: "Note",
 	}}
-	if !slices.Equal(seen, want) {
-		t.Errorf("asked about %v, want %v", seen, want)
-	}
+	must.Same(t, seen, want, "asked about")
 	seen = nil
-	_, err = r.Branches().Create(ctx, "b", "HEAD", core.RefOptions{Stamp: who})
-	must.OK(t, err)
+	must.Get(r.Branches().Create(ctx, "b", "HEAD", core.RefOptions{Stamp: who}))(t)
 	must.OK(t, r.Branches().Rename(ctx, "b", "c", core.RefOptions{Stamp: who}))
 	must.OK(t, r.Branches().Switch(ctx, "c", core.SwitchOptions{Stamp: who}))
-	_, err = r.Branches().Remove(ctx, "main", core.RefOptions{Stamp: who})
-	must.OK(t, err)
-	if len(seen) > 0 {
-		t.Errorf("branches of the same commit touched %v", seen)
-	}
+	must.Get(r.Branches().Remove(ctx, "main", core.RefOptions{Stamp: who}))(t)
+	must.Check(t, len(seen) <= 0, "branches of the same commit touched %v", seen)
 	if _, err := history.Undo(ctx, r, "2", who); !errors.Is(err, state.ErrConflict) && !errors.Is(err, errGuarded) {
 		t.Errorf("undo of what made the vaults: %v", err)
 	}
@@ -306,7 +267,5 @@ func TestHeadExpected(t *testing.T) {
 		t.Errorf("undo: %v, want the commit that HEAD is at", err)
 	}
 	who.Head = &at
-	if _, err := history.Undo(t.Context(), r, "", who); err != nil {
-		t.Error(err)
-	}
+	must.Get(history.Undo(t.Context(), r, "", who))(t)
 }

@@ -42,8 +42,7 @@ func TestHeldTurn(t *testing.T) {
 		}
 	})
 	queued(&r.Writer.Turns, 1)
-	signature, err := ada.Sign(lacks.Records[0])
-	must.OK(t, err)
+	signature := must.Get(ada.Sign(lacks.Records[0]))(t)
 	made.Add(lacks.Records[0], signature)
 	first, err := commit(ctx, by, "signed")
 	if err != nil || !turn.Holds() {
@@ -52,12 +51,9 @@ func TestHeldTurn(t *testing.T) {
 	turn.End()
 	turn.End() // it holds none any more
 	wg.Wait()
-	if len(second.Parents) != 1 || second.Parents[0] != first.Commit {
-		t.Errorf("the second is upon %v, want %v", second.Parents, first.Commit)
-	}
-	if !r.Writer.Turns.Try() {
-		t.Error("a turn was not given back")
-	}
+	must.Check(t, len(second.Parents) == 1 && second.Parents[0] == first.Commit,
+		"the second is upon %v, want %v", second.Parents, first.Commit)
+	must.Check(t, r.Writer.Turns.Try(), "a turn was not given back")
 	r.Writer.Turns.Give()
 }
 

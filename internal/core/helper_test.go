@@ -4,14 +4,13 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
 func prop(t testing.TB, n *graph.Node, name string) ipld.Value {
 	t.Helper()
 	v, ok := ipld.FindEntry(n.Props, name)
-	if !ok {
-		t.Fatalf("node %s has no property %q", n.Key, name)
-	}
+	must.Require(t, ok, "node %s has no property %q", n.Key, name)
 	return v
 }

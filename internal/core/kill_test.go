@@ -66,13 +66,11 @@ type process struct {
 // start starts a child without waiting for it.
 func start(t *testing.T, dir string) *process {
 	t.Helper()
-	exe, err := os.Executable()
-	must.OK(t, err)
+	exe := must.Get(os.Executable())(t)
 	p := &process{Cmd: exec.Command(exe)}
 	p.Env = append(os.Environ(), childEnv+"="+dir)
 	p.Stderr = os.Stderr
-	out, err := p.StdoutPipe()
-	must.OK(t, err)
+	out := must.Get(p.StdoutPipe())(t)
 	p.out = bufio.NewReader(out)
 	must.OK(t, p.Start())
 	t.Cleanup(func() { _ = p.Process.Kill() })
@@ -101,8 +99,7 @@ func TestKill(t *testing.T) {
 		must.OK(t, r.Close())
 	}
 	t.Logf("%d commits in %d rounds", len(printed), rounds)
-	r, err := care.Open(dir, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.Open(dir, core.Options{}))(t)
 	repokit.CheckClean(t, r)
 	must.OK(t, r.Close())
 }
@@ -117,15 +114,12 @@ func (p *process) killAfter(t *testing.T, rng *rand.Rand) []ipld.CID {
 		if err != nil { // a line without its end was not printed
 			return false
 		}
-		c, err := ipld.ParseCID(strings.TrimSpace(text))
-		must.OK(t, err, "child said ", text)
+		c := must.Get(ipld.ParseCID(strings.TrimSpace(text)))(t, "child said ", text)
 		printed = append(printed, c)
 		return true
 	}
 	for range rng.IntN(40) {
-		if !line() {
-			t.Fatal("the child ended by itself")
-		}
+		must.Require(t, line(), "the child ended by itself")
 	}
 	time.Sleep(time.Duration(rng.IntN(4000)) * time.Microsecond)
 	must.OK(t, p.Process.Kill())

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestReadChangesAsReader compares the changes of many lines, some long, blank or wrong, with those that
@@ -56,9 +56,7 @@ func TestReadChangesAsReader(t *testing.T) {
 					errors.Is(gotErr, broken) != errors.Is(wantErr, broken) {
 					t.Errorf("%d lines, %s, %v: error %v, want %v", n, name, cut, gotErr, wantErr)
 				}
-				if !slices.Equal(got, want) {
-					t.Errorf("%d lines, %s: %d changes, want %d: %q", n, name, len(got), len(want), got)
-				}
+				must.Same(t, got, want, n, " lines, ", name)
 			}
 		}
 	}

@@ -65,25 +65,17 @@ func TestCommitsEmbedWhatTheyWrite(t *testing.T) {
 {"node":{"key":"c","type":"T"}}
 {"node":{"key":"d","type":"T","summary":"nothing"}}
 `
-	if got, want := meant(t, r, lines), []string{"nothing", "one", "two and more"}; !slices.Equal(got, want) {
-		t.Errorf("asked %q, want %q", got, want)
-	}
+	must.Same(t, meant(t, r, lines), []string{"nothing", "one", "two and more"}, "asked")
 	want := map[core.EmbeddingState]int{core.EmbeddingCurrent: 2, core.EmbeddingMissing: 2}
-	if got := embeddings(t, r); fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("embeddings %v, want %v", got, want)
-	}
+	must.Equal(t, fmt.Sprint(embeddings(t, r)), fmt.Sprint(want), "embeddings")
 	head := repokit.Head(t, r).CID()
 	if meant(t, r, lines); repokit.Head(t, r).CID() != head {
 		t.Error("the same lines again made a commit")
 	}
 	// A text that changes is embedded again, one that stays is not.
 	got := meant(t, r, `{"node":{"key":"a","summary":"changed"}}`+"\n"+`{"node":{"key":"b","props":{"n":1}}}`)
-	if slices.Contains(got, "two and more") || !slices.Contains(got, "changed") {
-		t.Errorf("asked %q", got)
-	}
-	if got := embeddings(t, r); fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("embeddings %v after a change, want %v", got, want)
-	}
+	must.Check(t, !slices.Contains(got, "two and more") && slices.Contains(got, "changed"), "asked %q", got)
+	must.Equal(t, fmt.Sprint(embeddings(t, r)), fmt.Sprint(want), "embeddings")
 }
 
 func TestGivenEmbeddingsStay(t *testing.T) {
@@ -92,9 +84,8 @@ func TestGivenEmbeddingsStay(t *testing.T) {
 {"embedding":{"node":"a","model":"lengths","vector":[1,1,1]}}
 `)
 	for e, err := range repokit.Head(t, r).Embeddings(t.Context(), "lengths") {
-		if err != nil || e.Dims != 3 {
-			t.Errorf("%d dimensions, %v: want the embedding that was given", e.Dims, err)
-		}
+		must.OK(t, err, "dimensions")
+		must.Equal(t, e.Dims, 3, "dimensions")
 	}
 }
 
@@ -108,9 +99,7 @@ func TestLargeBatchesEmbedNothing(t *testing.T) {
 		t.Errorf("%d texts were embedded", len(got))
 	}
 	_, rest, _ := strings.Cut(lines.String(), "\n")
-	if got := meant(t, repokit.OpenMem(t), rest); len(got) != state.MeaningNodes {
-		t.Errorf("%d texts of %d were embedded", len(got), state.MeaningNodes)
-	}
+	must.Equal(t, len(meant(t, repokit.OpenMem(t), rest)), state.MeaningNodes, "texts of")
 }
 
 // TestMeaningBeforeTheTurn checks that other writers wait for a model neither when lines are committed nor when
@@ -125,8 +114,7 @@ func TestMeaningBeforeTheTurn(t *testing.T) {
 	}
 	for name, write := range map[string]func() error{
 		"commit": func() error {
-			_, err := r.Commit(t.Context(), line(1), core.CommitOptions{Stamp: by})
-			return err
+			return must.Err(r.Commit(t.Context(), line(1), core.CommitOptions{Stamp: by}))
 		},
 		"decide": func() error {
 			_, err := r.Decide(t.Context(), core.DecideOptions{CommitOptions: core.CommitOptions{Stamp: by}},
@@ -184,31 +172,23 @@ func TestEmbedRest(t *testing.T) {
 	m := new(lengths)
 	var seen []int
 	n, err := one.Embeddings().Rest(t.Context(), m, func(done, total int) { seen = append(seen, done, total) })
-	if err != nil || n != 600 || len(m.asked) != 600 {
-		t.Fatalf("%d nodes embedded, %d texts asked about, %v", n, len(m.asked), err)
-	}
-	if want := []int{256, 600, 512, 600, 600, 600}; !slices.Equal(seen, want) {
-		t.Errorf("progress %v, want %v", seen, want)
-	}
+	must.Require(t, err == nil && n == 600 && len(m.asked) == 600,
+		"%d nodes embedded, %d texts asked about, %v", n, len(m.asked), err)
+	must.Same(t, seen, []int{256, 600, 512, 600, 600, 600}, "progress")
 	if n, err := one.Embeddings().Rest(t.Context(), m, nil); n != 0 || err != nil {
 		t.Errorf("again: %d, %v", n, err)
 	}
 	// Another machine, which is interrupted after the first commit, makes the same commits.
 	ctx, stop := context.WithCancel(t.Context())
-	if _, err := two.Embeddings().Rest(ctx, new(lengths), func(int, int) { stop() }); err == nil {
-		t.Error("the interrupt was not told")
-	}
-	_, err = two.Embeddings().Rest(t.Context(), new(lengths), nil)
-	must.OK(t, err)
-	if a, b := repokit.Head(t, one).CID(), repokit.Head(t, two).CID(); a != b {
-		t.Errorf("commits %s and %s differ", a, b)
-	}
+	must.Check(t, must.Err(two.Embeddings().Rest(ctx, new(lengths), func(int, int) { stop() })) != nil,
+		"the interrupt was not told")
+	must.Get(two.Embeddings().Rest(t.Context(), new(lengths), nil))(t)
+	must.Equal(t, repokit.Head(t, one).CID(), repokit.Head(t, two).CID(), "commits")
 	for s := repokit.Head(t, one); s.CID() != asked; {
 		if unasked, err := one.Embeddings().Unasked(t.Context(), s.Commit()); !unasked || err != nil {
 			t.Errorf("commit %s counts as asked for, %v", s.CID(), err)
 		}
-		s, err = one.At(t.Context(), s.Commit().Parents[0])
-		must.OK(t, err)
+		s = must.Get(one.At(t.Context(), s.Commit().Parents[0]))(t)
 	}
 	if unasked, err := one.Embeddings().Unasked(t.Context(), repokit.Head(t, unembedded(t, 1)).Commit()); unasked || err != nil {
 		t.Errorf("a commit of nodes counts as not asked for, %v", err)
@@ -219,40 +199,29 @@ func TestEmbedRest(t *testing.T) {
 	must.OK(t, err, "a write that expects the commit before the vectors")
 	_, err = one.Commit(t.Context(), state.ReadChanges(strings.NewReader(`{"node":{"key":"newer","type":"T"}}`), ""),
 		core.CommitOptions{Stamp: repokit.By, Expect: &asked})
-	if err == nil {
-		t.Error("a write that expects a commit with another upon it than vectors was made")
-	}
+	must.Check(t, err != nil, "a write that expects a commit with another upon it than vectors was made")
 }
 
 // TestEmbedRestDuringWrites embeds while others write: nothing of theirs is lost.
 func TestEmbedRestDuringWrites(t *testing.T) {
 	r := unembedded(t, 600)
 	n := 0
-	_, err := r.Embeddings().Rest(t.Context(), new(lengths), func(int, int) {
+	must.Get(r.Embeddings().Rest(t.Context(), new(lengths), func(int, int) {
 		repokit.Lines(t, r, fmt.Sprintf(`{"node":{"key":"beside %d","type":"T","summary":"s"}}`+"\n"+
 			`{"node":{"key":"n%d","type":"T","summary":"changed"}}`, n, 599-n))
 		n++
-	})
-	must.OK(t, err)
+	}))(t)
 	must.Equal(t, repokit.Sizes(repokit.Head(t, r))[0], 603, "nodes")
-	_, err = r.Embeddings().Rest(t.Context(), new(lengths), nil)
-	must.OK(t, err)
-	if got := embeddings(t, r); got[core.EmbeddingCurrent] != 603 {
-		t.Errorf("embeddings %v", got)
-	}
+	must.Get(r.Embeddings().Rest(t.Context(), new(lengths), nil))(t)
+	must.Equal(t, embeddings(t, r)[core.EmbeddingCurrent], 603, "embeddings")
 }
 
 // TestAmendPassesVectors amends what was asked for, though vectors were committed upon it, and keeps these.
 func TestAmendPassesVectors(t *testing.T) {
 	r := unembedded(t, 300)
-	_, err := r.Embeddings().Rest(t.Context(), new(lengths), nil)
-	must.OK(t, err)
+	must.Get(r.Embeddings().Rest(t.Context(), new(lengths), nil))(t)
 	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(""), ""),
 		core.CommitOptions{Stamp: repokit.By, Amend: true, Message: "in other words"})
-	if err != nil || len(res.Parents) != 0 || res.NoChange {
-		t.Fatalf("amended to %+v, %v", res, err)
-	}
-	if got := embeddings(t, r); got[core.EmbeddingCurrent] != 300 {
-		t.Errorf("embeddings %v", got)
-	}
+	must.Require(t, err == nil && len(res.Parents) == 0 && !res.NoChange, "amended to %+v, %v", res, err)
+	must.Equal(t, embeddings(t, r)[core.EmbeddingCurrent], 300, "embeddings")
 }

@@ -20,8 +20,7 @@ import (
 // better than one of them does, which alone has the property needle.
 func haystack(t *testing.T, n int) *core.Repo {
 	t.Helper()
-	r, err := care.New(t.Context(), mem.New(), repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), mem.New(), repokit.By, core.Options{}))(t)
 	t.Cleanup(func() { _ = r.Close() }) // in memory
 	var b strings.Builder
 	for i := range n {
@@ -51,12 +50,9 @@ func TestFilterFindsOneOfMany(t *testing.T) {
 		n = 2_000
 	}
 	s := repokit.Head(t, haystack(t, n))
-	where, err := retrieve.ParsePredicate("needle = true")
-	must.OK(t, err)
-	vector, err := retrieve.NewQueryVector("m", []float64{1, 0})
-	must.OK(t, err)
-	sparse, err := retrieve.NewSparseVector("s", []graph.SparseWeight{{Term: "alpha", Weight: 1}})
-	must.OK(t, err)
+	where := must.Get(retrieve.ParsePredicate("needle = true"))(t)
+	vector := must.Get(retrieve.NewQueryVector("m", []float64{1, 0}))(t)
+	sparse := must.Get(retrieve.NewSparseVector("s", []graph.SparseWeight{{Term: "alpha", Weight: 1}}))(t)
 	hub, err := retrieve.ParsePredicate("needle exists") // else no neighbour could contribute
 	must.OK(t, err)
 	for name, req := range map[string]retrieve.Request{
@@ -80,16 +76,13 @@ func TestFilterFindsOneOfMany(t *testing.T) {
 				req.Where = []retrieve.Predicate{where}
 			}
 			req.Floor = retrieve.FloorRest
-			answer, err := rank.Retrieve(t.Context(), s, req)
-			must.OK(t, err)
+			answer := must.Get(rank.Retrieve(t.Context(), s, req))(t)
 			items := answer.Items
 			if len(items) > 0 && items[0].Key == "hub" {
 				items = items[1:]
 			}
-			if len(items) != 1 || items[0].Key != "needle" {
-				t.Errorf("found %d items, %d candidates; want the needle alone", len(items),
-					answer.Candidates)
-			}
+			must.Check(t, len(items) == 1 && items[0].Key == "needle",
+				"found %d items, %d candidates; want the needle alone", len(items), answer.Candidates)
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -27,15 +28,9 @@ func FuzzLeads(f *testing.F) {
 			}
 			l := state.Lead{Cid: ipld.Sum(codec, block), As: as}
 			next, got, err := state.Leads(l, block)
-			if err != nil && !errors.Is(err, ipld.ErrInvalid) {
-				t.Fatalf("as %s: %v", as, err)
-			}
-			if err != nil && next != nil && len(next) > 0 {
-				t.Fatalf("as %s: leads beside an error", as)
-			}
-			if err == nil && got != as && as != state.RoleNamed {
-				t.Fatalf("a %s became a %s", as, got)
-			}
+			must.Require(t, err == nil || errors.Is(err, ipld.ErrInvalid), "as %s: %v", as, err)
+			must.Require(t, err == nil || next == nil || len(next) <= 0, "as %s: leads beside an error", as)
+			must.Require(t, err != nil || got == as || as == state.RoleNamed, "a %s became a %s", as, got)
 		}
 	})
 }
@@ -43,8 +38,6 @@ func FuzzLeads(f *testing.F) {
 // TestRoles checks that every role has a name.
 func TestRoles(t *testing.T) {
 	for as := state.RoleManifest; as <= state.RoleRaw; as++ {
-		if as.String() == "" {
-			t.Errorf("role %d has no name", as)
-		}
+		must.Check(t, as.String() != "", "role %d has no name", as)
 	}
 }

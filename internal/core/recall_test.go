@@ -25,14 +25,12 @@ func TestRecallReads(t *testing.T) {
 		base := repokit.Memory(t, nodes)
 		for i := range asked {
 			counting := testkit.NewTamper(base)
-			r, err := care.New(t.Context(), counting, repokit.By, core.Options{ReadOnly: true})
-			must.OK(t, err)
+			r := must.Get(care.New(t.Context(), counting, repokit.By, core.Options{ReadOnly: true}))(t)
 			s := repokit.Head(t, r)
 			read := len(counting.Read())
-			_, err = rank.Retrieve(t.Context(), s, retrieve.Request{
+			must.Get(rank.Retrieve(t.Context(), s, retrieve.Request{
 				Text: fmt.Sprintf("about w%d w%d w%d", i+7, i*7+100, i*31+1000), Intent: intent,
-			})
-			must.OK(t, err)
+			}))(t)
 			blocks += len(counting.Read()) - read
 		}
 		return blocks / asked
@@ -40,7 +38,6 @@ func TestRecallReads(t *testing.T) {
 	small := measure(few, retrieve.IntentWhy) - measure(few, "")
 	large := measure(many, retrieve.IntentWhy) - measure(many, "")
 	t.Logf("%d more blocks of %d nodes, %d of %d", small, few, large, many)
-	if large > most || large > 6*max(small, 50) {
-		t.Errorf("%d more blocks, want at most %d; in an eighth of the nodes %d", large, most, small)
-	}
+	must.Check(t, large <= most && large <= 6*max(small, 50),
+		"%d more blocks, want at most %d; in an eighth of the nodes %d", large, most, small)
 }

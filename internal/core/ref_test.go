@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -15,16 +16,11 @@ func TestRefTravels(t *testing.T) {
 		`null`: {}, `"` + at.String() + `"`: {Ref: core.Ref{Target: at}},
 		`"refs/heads/a<b"`: {Ref: core.Ref{Symbolic: "refs/heads/a<b"}},
 	} {
-		data, err := ref.MarshalJSON()
-		if err != nil || string(data) != want {
-			t.Errorf("%s, %v, want %s", data, err, want)
-		}
+		data := must.Get(ref.MarshalJSON())(t)
+		must.Equal(t, string(data), want)
 		back := core.RefTarget{Ref: core.Ref{Symbolic: "before"}}
-		if err := json.Unmarshal(data, &back); err != nil || back != ref {
-			t.Errorf("%s: %+v, %v", data, back, err)
-		}
+		must.OK(t, json.Unmarshal(data, &back), data)
+		must.Equal(t, back, ref, data)
 	}
-	if err := new(core.RefTarget).UnmarshalJSON([]byte(`5`)); err == nil {
-		t.Error("a number was read")
-	}
+	must.Check(t, new(core.RefTarget).UnmarshalJSON([]byte(`5`)) != nil, "a number was read")
 }

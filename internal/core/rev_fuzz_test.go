@@ -20,8 +20,7 @@ import (
 // refusal says of what kind it is and is one line that a name cannot break.
 func FuzzResolve(f *testing.F) {
 	ctx := context.Background()
-	r, err := care.New(ctx, mem.New(), repokit.By, core.Options{})
-	must.OK(f, err)
+	r := must.Get(care.New(ctx, mem.New(), repokit.By, core.Options{}))(f)
 	for _, text := range []string{"a", "b", "c"} {
 		repokit.Fact(f, r, "", text)
 	}
@@ -35,9 +34,7 @@ func FuzzResolve(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := r.Revisions().Resolve(ctx, text)
 		checkRefusal(t, text, err)
-		if err == nil && !c.Defined() {
-			t.Errorf("%q is no commit and no error", text)
-		}
+		must.Check(t, err != nil || c.Defined(), "%q is no commit and no error", text)
 		_, _, err = r.Revisions().Range(ctx, text)
 		checkRefusal(t, text, err)
 		_, err = r.OpLog().Find(ctx, text)
@@ -54,7 +51,6 @@ func checkRefusal(t *testing.T, text string, err error) {
 		!errors.Is(err, graph.ErrInvalid) || errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("%q: error of no kind: %v", text, err)
 	}
-	if strings.ContainsAny(err.Error(), "\n\x00") {
-		t.Errorf("%q: the message has more than a line: %q", text, err)
-	}
+	must.Check(t, !strings.ContainsAny(err.Error(), "\n\x00"),
+		"%q: the message has more than a line: %q", text, err)
 }

@@ -36,8 +36,7 @@ func TestReplayModels(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".mnem")
 	r, st := repokit.OpenPlain(t, dir)
 	repokit.FillSecret(t, r)
-	_, err := session.StartSession(ctx, r, "m", session.SessionOptions{Stamp: repokit.By})
-	must.OK(t, err)
+	must.Get(session.StartSession(ctx, r, "m", session.SessionOptions{Stamp: repokit.By}))(t)
 	judge := &backwards{}
 	rewrite := "tell me: " + repokit.SecretSummary
 	_, c, err := session.RetrieveIn(ctx, r, "m", retrieve.Request{
@@ -46,28 +45,22 @@ func TestReplayModels(t *testing.T) {
 	}, repokit.By)
 	must.OK(t, err)
 	res, err := session.Replay(ctx, r, "m")
-	if err != nil || !res.Identical || judge.asked != 1 {
-		t.Errorf("%+v, asked %d times, %v", res, judge.asked, err)
-	}
+	must.Check(t, err == nil && res.Identical && judge.asked == 1,
+		"%+v, asked %d times, %v", res, judge.asked, err)
 	repokit.CheckClean(t, r)
 	repokit.Gc(t, r, 1)
 	_, req, err := session.Receipt(ctx, r, c)
-	if err != nil || len(req.Rewrites) != 2 || len(req.Reranked) < 2 {
-		t.Fatalf("%+v, %v", req, err)
-	}
+	must.Require(t, err == nil && len(req.Rewrites) == 2 && len(req.Reranked) >= 2, "%+v, %v", req, err)
 	plan := repokit.PurgeZed(t, r, care.PurgeOptions{DryRun: true, KeepQueries: true})
 	hits := repokit.Kinds(plan.Hits)
-	if hits["query"] == 0 {
-		t.Errorf("hits %v", hits)
-	}
+	must.Check(t, hits["query"] != 0, "hits %v", hits)
 	repokit.PurgeZed(t, r, care.PurgeOptions{Reason: "asked"})
 	if where := repokit.Found(t, dir, st, []string{rewrite}); len(where) > 0 {
 		t.Errorf("text is left: %v", where)
 	}
 	res, err = session.Replay(ctx, r, c.String())
 	want := ipld.Sum(ipld.Raw, []byte(rewrite))
-	if err != nil || res.Identical || len(res.Redacted) != 1 || res.Redacted[0].CID != want {
-		t.Errorf("%+v, %v", res, err)
-	}
+	must.Check(t, err == nil && !res.Identical && len(res.Redacted) == 1 && res.Redacted[0].CID == want,
+		"%+v, %v", res, err)
 	repokit.CheckClean(t, r)
 }

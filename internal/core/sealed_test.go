@@ -27,22 +27,18 @@ func TestSignedCommitsStay(t *testing.T) {
 		do   func(*core.Repo, state.Stamp) error
 	}{
 		{"amend", "refs/heads/main", func(r *core.Repo, by state.Stamp) error {
-			_, err := r.Commit(context.Background(), nothing, core.CommitOptions{
-				Stamp: by, Message: "mine", Amend: true})
-			return err
+			return must.Err(r.Commit(context.Background(), nothing, core.CommitOptions{
+				Stamp: by, Message: "mine", Amend: true}))
 		}},
 		{"undo", "refs/heads/main", func(r *core.Repo, by state.Stamp) error {
-			_, err := history.Undo(context.Background(), r, "4", by)
-			return err
+			return must.Err(history.Undo(context.Background(), r, "4", by))
 		}},
 		{"restore an operation", "refs/heads/main", func(r *core.Repo, by state.Stamp) error {
-			_, err := history.RestoreOperation(context.Background(), r, "3", by)
-			return err
+			return must.Err(history.RestoreOperation(context.Background(), r, "3", by))
 		}},
 		{"move a branch", "refs/heads/main", func(r *core.Repo, by state.Stamp) error {
-			_, err := r.Branches().Create(context.Background(), "main", "HEAD~1", core.RefOptions{
-				Stamp: by, Force: true})
-			return err
+			return must.Err(r.Branches().Create(context.Background(), "main", "HEAD~1", core.RefOptions{
+				Stamp: by, Force: true}))
 		}},
 		{"switch to a branch moved", "refs/heads/main", func(r *core.Repo, by state.Stamp) error {
 			return r.Branches().Switch(context.Background(), "main", core.SwitchOptions{
@@ -57,21 +53,18 @@ func TestSignedCommitsStay(t *testing.T) {
 			return err
 		}},
 		{"remove a tag", "refs/tags/v1", func(r *core.Repo, by state.Stamp) error {
-			_, err := r.Tags().Remove(context.Background(), "v1", core.RefOptions{Stamp: by})
-			return err
+			return must.Err(r.Tags().Remove(context.Background(), "v1", core.RefOptions{Stamp: by}))
 		}},
 		{"move a tag", "refs/tags/v1", func(r *core.Repo, by state.Stamp) error {
-			_, err := r.Tags().Create(context.Background(), "v1", "old", core.TagOptions{
-				RefOptions: core.RefOptions{Stamp: by, Force: true}})
-			return err
+			return must.Err(r.Tags().Create(context.Background(), "v1", "old", core.TagOptions{
+				RefOptions: core.RefOptions{Stamp: by, Force: true}}))
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := repokit.OpenMem(t)
 			ada := secret(t, 1)
 			want := signedOn(t, r, ada.Sign, tt.ref == "refs/heads/only")
-			before, err := r.Refs(t.Context())
-			must.OK(t, err)
+			before := must.Get(r.Refs(t.Context()))(t)
 			stamp := repokit.By
 			var asked []*state.SignedError
 			stamp.Signed = func(lost *state.SignedError) error {
@@ -83,12 +76,9 @@ func TestSignedCommitsStay(t *testing.T) {
 				asked[0].Ref != tt.ref {
 				t.Errorf("asked about %+v, want %s off %s", asked, want, tt.ref)
 			}
-			after, err := r.Refs(t.Context())
-			must.OK(t, err)
+			after := must.Get(r.Refs(t.Context()))(t)
 			for i := range before {
-				if after[i] != before[i] {
-					t.Errorf("%s is at %s, was at %s", after[i].Name, after[i].Value(), before[i].Value())
-				}
+				must.Equal(t, after[i], before[i], "is at")
 			}
 			stamp.Signed = func(*state.SignedError) error { return nil }
 			must.OK(t, tt.do(r, stamp), "by one who may")
@@ -104,17 +94,15 @@ func signedOn(t *testing.T, r *core.Repo, sign commit.SignFunc, only bool) ipld.
 	repokit.Branch(t, r, "old", "HEAD")
 	signed := note(t, r, "two", 20, sign).Commit
 	tag := core.TagOptions{RefOptions: core.RefOptions{Stamp: repokit.By}}
-	_, err := r.Tags().Create(t.Context(), "v1", "HEAD", tag)
-	must.OK(t, err)
+	must.Get(r.Tags().Create(t.Context(), "v1", "HEAD", tag))(t)
 	if !only {
 		return signed
 	}
 	repokit.Branch(t, r, "only", "old")
 	stamp := repokit.By
 	stamp.Sign = sign
-	res, err := r.Commit(t.Context(), onlyPerson, core.CommitOptions{
-		Stamp: stamp, Branch: "only", Message: "three"})
-	must.OK(t, err)
+	res := must.Get(r.Commit(t.Context(), onlyPerson, core.CommitOptions{
+		Stamp: stamp, Branch: "only", Message: "three"}))(t)
 	return res.Commit
 }
 
@@ -135,9 +123,7 @@ func TestSignedCommitsAreBuiltUpon(t *testing.T) {
 	stamp.Signed = func(lost *state.SignedError) error { return lost }
 	fail := func(what string, err error) {
 		t.Helper()
-		if err != nil {
-			t.Errorf("%s: %v", what, err)
-		}
+		must.Check(t, err == nil, "%s: %v", what, err)
 	}
 	_, err := r.Commit(ctx, onlyPerson, core.CommitOptions{Stamp: stamp, Message: "two"})
 	fail("commit", err)
@@ -168,25 +154,19 @@ func TestSignedMergeInProgress(t *testing.T) {
 	repokit.Lines(t, r, `{"node":{"key":"p1","summary":"ours"}}`)
 	signing := repokit.By
 	signing.Sign = ada.Sign
-	_, err := r.Commit(ctx, func(yield func(graph.Change, error) bool) {
+	must.Get(r.Commit(ctx, func(yield func(graph.Change, error) bool) {
 		summary := "theirs"
 		yield(graph.Change{Node: &graph.NodeChange{Key: "p1", Summary: &summary}}, nil)
-	}, core.CommitOptions{Stamp: signing, Branch: "theirs"})
-	must.OK(t, err)
+	}, core.CommitOptions{Stamp: signing, Branch: "theirs"}))(t)
 	opt := core.CommitOptions{Stamp: repokit.By}
-	if _, err := merging.Merge(ctx, r, "theirs", core.MergeOptions{CommitOptions: opt}); err == nil {
-		t.Fatal("no conflict")
-	}
+	must.Require(t, must.Err(merging.Merge(ctx, r, "theirs", core.MergeOptions{CommitOptions: opt})) != nil,
+		"no conflict")
 	repokit.DropBranch(t, r, "theirs")
 	opt.Signed = func(lost *state.SignedError) error { return lost }
-	if _, err := merging.ResolveConflict(ctx, r, "p1", merging.Choice{Take: graph.TakeTheirs}, opt); err != nil {
-		t.Errorf("resolve: %v", err)
-	}
-	_, err = merging.AbortMerge(ctx, r, opt)
+	must.Get(merging.ResolveConflict(ctx, r, "p1", merging.Choice{Take: graph.TakeTheirs}, opt))(t, "resolve")
+	_, err := merging.AbortMerge(ctx, r, opt)
 	must.Fail(t, err, state.ErrSigned)
-	if _, err := merging.ContinueMerge(ctx, r, core.MergeOptions{CommitOptions: opt}); err != nil {
-		t.Errorf("continue: %v", err)
-	}
+	must.Get(merging.ContinueMerge(ctx, r, core.MergeOptions{CommitOptions: opt}))(t, "continue")
 }
 
 // TestGuardKnowsTags asks about tags that move, go, or are hidden by a branch of their name.
@@ -195,8 +175,7 @@ func TestGuardKnowsTags(t *testing.T) {
 	r := repokit.OpenMem(t)
 	note(t, r, "one", 10, nil)
 	opt := core.TagOptions{RefOptions: core.RefOptions{Stamp: repokit.By, Force: true}}
-	_, err := r.Tags().Create(ctx, "v1", "HEAD", opt)
-	must.OK(t, err)
+	must.Get(r.Tags().Create(ctx, "v1", "HEAD", opt))(t)
 	note(t, r, "two", 20, nil)
 	var asked []state.Touch
 	stamp := repokit.By
@@ -209,9 +188,9 @@ func TestGuardKnowsTags(t *testing.T) {
 	}
 	opt.Stamp = stamp
 	for what, do := range map[string]func() error{
-		"move":   func() error { _, err := r.Tags().Create(ctx, "v1", "HEAD", opt); return err },
-		"remove": func() error { _, err := r.Tags().Remove(ctx, "v1", opt.RefOptions); return err },
-		"hide":   func() error { _, err := r.Branches().Create(ctx, "v1", "", opt.RefOptions); return err },
+		"move":   func() error { return must.Err(r.Tags().Create(ctx, "v1", "HEAD", opt)) },
+		"remove": func() error { return must.Err(r.Tags().Remove(ctx, "v1", opt.RefOptions)) },
+		"hide":   func() error { return must.Err(r.Branches().Create(ctx, "v1", "", opt.RefOptions)) },
 		"hide by renaming": func() error {
 			return r.Branches().Rename(ctx, "main", "v1", opt.RefOptions)
 		},
@@ -221,9 +200,8 @@ func TestGuardKnowsTags(t *testing.T) {
 	} {
 		asked = nil
 		want := state.Touch{Kind: core.TouchTag, Ref: "refs/tags/v1"}
-		if err := do(); !errors.Is(err, errTag) || asked[len(asked)-1] != want {
-			t.Errorf("%s: %v, asked %+v", what, err, asked)
-		}
+		must.Fail(t, do(), errTag, what)
+		must.Equal(t, asked[len(asked)-1], want, what)
 	}
 	asked = nil
 	want := []state.Touch{{Kind: core.TouchTag, Ref: "refs/tags/v2"}}

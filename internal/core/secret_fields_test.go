@@ -43,8 +43,7 @@ var (
 // "node.content.media": strings, lists and maps of them, values of any kind, and links to blocks of text.
 func schemaText(t *testing.T) map[string]bool {
 	t.Helper()
-	data, err := os.ReadFile("../../spec/mnem.ipldsch")
-	must.OK(t, err)
+	data := must.Get(os.ReadFile("../../spec/mnem.ipldsch"))(t)
 	structs, kinds, other := map[string][][2]string{}, map[string]string{}, map[string]string{}
 	name := ""
 	for line := range strings.Lines(string(data)) {
@@ -85,9 +84,8 @@ func schemaText(t *testing.T) map[string]bool {
 	for kind, typ := range maps.All(kinds) {
 		fields(kind, typ)
 	}
-	if len(kinds) < 18 || len(out) < 60 {
-		t.Fatalf("the schema has %d kinds and %d fields with text", len(kinds), len(out))
-	}
+	must.Require(t, len(kinds) >= 18 && len(out) >= 60,
+		"the schema has %d kinds and %d fields with text", len(kinds), len(out))
 	return out
 }
 
@@ -109,8 +107,7 @@ type attempt func(ctx context.Context, r *core.Repo, secret string) error
 
 func lineAttempt(line string) attempt {
 	return func(ctx context.Context, r *core.Repo, secret string) error {
-		_, err := repokit.TryLines(r, strings.ReplaceAll(line, "%", secret))
-		return err
+		return must.Err(repokit.TryLines(r, strings.ReplaceAll(line, "%", secret)))
 	}
 }
 
@@ -128,16 +125,14 @@ func commitAttempt(change func(o *core.CommitOptions, secret string)) attempt {
 	return func(ctx context.Context, r *core.Repo, secret string) error {
 		opt := core.CommitOptions{Stamp: repokit.By, Message: "m"}
 		change(&opt, secret)
-		_, err := r.Commit(ctx, changeLines(`{"node":{"key":"new","type":"N"}}`), opt)
-		return err
+		return must.Err(r.Commit(ctx, changeLines(`{"node":{"key":"new","type":"N"}}`), opt))
 	}
 }
 
 func sessionAttempt(change func(o *state.Stamp, secret string)) attempt {
 	return func(ctx context.Context, r *core.Repo, secret string) error {
-		_, err := session.StartSession(ctx, r, "fresh", session.SessionOptions{
-			Stamp: stamped(func(by *state.Stamp) { change(by, secret) }), Follow: true})
-		return err
+		return must.Err(session.StartSession(ctx, r, "fresh", session.SessionOptions{
+			Stamp: stamped(func(by *state.Stamp) { change(by, secret) }), Follow: true}))
 	}
 }
 
@@ -152,11 +147,10 @@ func requestAttempt(change func(q *retrieve.Request, secret string)) attempt {
 
 func profileAttempt(change func(p *retrieve.Profiles, secret string)) attempt {
 	return func(ctx context.Context, r *core.Repo, secret string) error {
-		_, err := rank.SetProfiles(ctx, r, func(p *retrieve.Profiles) error {
+		return must.Err(rank.SetProfiles(ctx, r, func(p *retrieve.Profiles) error {
 			change(p, secret)
 			return nil
-		}, core.CommitOptions{Stamp: repokit.By, Message: "m"})
-		return err
+		}, core.CommitOptions{Stamp: repokit.By, Message: "m"}))
 	}
 }
 
@@ -166,8 +160,7 @@ func tagAttempt(name string, change func(o *core.TagOptions, secret string)) att
 		if change != nil {
 			change(&opt, secret)
 		}
-		_, err := r.Tags().Create(ctx, strings.ReplaceAll(name, "%", secret), "HEAD", opt)
-		return err
+		return must.Err(r.Tags().Create(ctx, strings.ReplaceAll(name, "%", secret), "HEAD", opt))
 	}
 }
 
@@ -175,8 +168,7 @@ func purgeAttempt(change func(o *care.PurgeOptions, secret string)) attempt {
 	return func(ctx context.Context, r *core.Repo, secret string) error {
 		opt := care.PurgeOptions{Stamp: repokit.By}
 		change(&opt, secret)
-		_, err := care.Purge(ctx, r, "a", opt)
-		return err
+		return must.Err(care.Purge(ctx, r, "a", opt))
 	}
 }
 
@@ -354,8 +346,7 @@ var refs = map[string]attempt{
 // withParts returns a repository that has what attempts build on.
 func withParts(t *testing.T, st store.Store) *core.Repo {
 	t.Helper()
-	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), st, repokit.By, core.Options{}))(t)
 	t.Cleanup(func() {
 		repokit.CheckClean(t, r)
 		must.OK(t, r.Close())
@@ -364,12 +355,10 @@ func withParts(t *testing.T, st store.Store) *core.Repo {
 	base := repokit.Head(t, r).CID()
 	repokit.Fork(t, r, "other", base)
 	repokit.Fork(t, r, "clash", base)
-	if _, err := r.Commit(t.Context(), changeLines(`{"node":{"key":"a","summary":"theirs"}}`),
-		core.CommitOptions{Stamp: repokit.By, Message: "m", Branch: "clash"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(r.Commit(t.Context(), changeLines(`{"node":{"key":"a","summary":"theirs"}}`),
+		core.CommitOptions{Stamp: repokit.By, Message: "m", Branch: "clash"}))(t)
 	repokit.Lines(t, r, `{"node":{"key":"a","summary":"ours"}}`)
-	_, err = session.StartSession(t.Context(), r, "s", session.SessionOptions{Stamp: repokit.By, Follow: true})
+	_, err := session.StartSession(t.Context(), r, "s", session.SessionOptions{Stamp: repokit.By, Follow: true})
 	must.OK(t, err)
 	return r
 }
@@ -384,19 +373,16 @@ func TestSecretsInEveryField(t *testing.T) {
 		all["receipt.request."+name] = requestAttempt(set)
 	}
 	for name := range all {
-		if !fields[name] && name != "embedding.vector" {
-			t.Errorf("%s is no field that the schema gives text", name)
-		}
+		must.Check(t, fields[name] || name == "embedding.vector",
+			"%s is no field that the schema gives text", name)
 	}
 	for name := range fields {
-		if all[name] == nil && closed[name] == "" {
-			t.Errorf("%s may hold text, and nothing tries to put a credential there", name)
-		}
+		must.Check(t, all[name] != nil || closed[name] != "",
+			"%s may hold text, and nothing tries to put a credential there", name)
 	}
 	for name := range closed {
-		if !fields[name] && !strings.HasPrefix(name, "resolution.") {
-			t.Errorf("%s is no field that the schema gives text", name)
-		}
+		must.Check(t, fields[name] || strings.HasPrefix(name, "resolution."),
+			"%s is no field that the schema gives text", name)
 	}
 	for name, try := range refs {
 		all["ref: "+name] = try
@@ -411,12 +397,10 @@ func TestSecretsInEveryField(t *testing.T) {
 			!strings.HasPrefix(err.Error(), "test.jsonl:1: "+kind+".") {
 			t.Errorf("%s: the refusal names another place: %v", name, err)
 		}
-		if err != nil && strings.Contains(guard.Message(err.Error()), repokit.AwsKey) {
-			t.Errorf("%s: the error shows it: %v", name, err)
-		}
-		if errors.Is(err, state.ErrSecret) && strings.Contains(err.Error(), repokit.AwsKey) {
-			t.Errorf("%s: the refusal shows it: %v", name, err)
-		}
+		must.Check(t, err == nil || !strings.Contains(guard.Message(err.Error()), repokit.AwsKey),
+			"%s: the error shows it: %v", name, err)
+		must.Check(t, !errors.Is(err, state.ErrSecret) || !strings.Contains(err.Error(), repokit.AwsKey),
+			"%s: the refusal shows it: %v", name, err)
 	}
 	hasNone(t, st)
 
@@ -434,13 +418,9 @@ func TestSecretsOfOperations(t *testing.T) {
 	_, err := r.Branches().Create(t.Context(), "fine", "HEAD", core.RefOptions{Stamp: command})
 	refusedAt(t, err, "operation.command", "aws-access-token")
 	_, err = care.Purge(t.Context(), r, "a", care.PurgeOptions{Stamp: command})
-	if !errors.Is(err, state.ErrSecret) || strings.Contains(err.Error(), repokit.AwsKey) {
-		t.Error(err)
-	}
+	must.Check(t, errors.Is(err, state.ErrSecret) && !strings.Contains(err.Error(), repokit.AwsKey), "%v", err)
 	hasNone(t, st)
-	if _, err := r.Branches().Create(t.Context(), "fine", "HEAD", core.RefOptions{Stamp: repokit.By}); err != nil {
-		t.Error(err)
-	}
+	must.Get(r.Branches().Create(t.Context(), "fine", "HEAD", core.RefOptions{Stamp: repokit.By}))(t)
 }
 
 // TestSecretsOfDrafts has credentials in receipts that come from outside, in fields that this version does not know
@@ -448,16 +428,13 @@ func TestSecretsOfOperations(t *testing.T) {
 func TestSecretsOfDrafts(t *testing.T) {
 	st := repokit.AnyStore(t)
 	r := withParts(t, st)
-	answer, err := rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{Text: "words"})
-	must.OK(t, err)
-	draft, err := session.Draft(answer)
-	must.OK(t, err)
-	rec, err := retrieve.DecodeReceipt(draft.Block)
-	must.OK(t, err)
+	answer := must.Get(rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{Text: "words"}))(t)
+	draft := must.Get(session.Draft(answer))(t)
+	rec := must.Get(retrieve.DecodeReceipt(draft.Block))(t)
 	rec.Extra = []ipld.Entry{{Key: "later", Value: ipld.ListValue(ipld.StringValue(repokit.AwsKey))}}
 	hidden := *draft
 	hidden.Block = rec.Encode()
-	_, err = session.RecordDrafts(t.Context(), r, "s", []*core.DraftReceipt{&hidden}, repokit.By)
+	_, err := session.RecordDrafts(t.Context(), r, "s", []*core.DraftReceipt{&hidden}, repokit.By)
 	refusedAt(t, err, "receipt.later", "aws-access-token")
 	asked := *draft
 	asked.Texts = []string{"words of " + repokit.AwsKey}
@@ -485,9 +462,7 @@ func TestEveryPutIsRead(t *testing.T) {
 	var files []string
 	for _, room := range []string{"state", "merge3", "core", "rank", "session", "history", "merging", "care", "exchange"} {
 		list, err := filepath.Glob(filepath.Join("..", room, "*.go"))
-		if err != nil || len(list) == 0 {
-			t.Fatal(room, len(list), err)
-		}
+		must.Require(t, err == nil && len(list) != 0, "%v %v %v", room, len(list), err)
 		files = append(files, list...)
 	}
 	found := map[string]bool{}
@@ -495,8 +470,7 @@ func TestEveryPutIsRead(t *testing.T) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		must.OK(t, err)
+		file := must.Get(parser.ParseFile(token.NewFileSet(), name, nil, 0))(t)
 		for _, d := range file.Decls {
 			fn, ok := d.(*ast.FuncDecl)
 			if !ok {
@@ -523,17 +497,14 @@ func TestEveryPutIsRead(t *testing.T) {
 				}
 				of := fn.Name.Name
 				found[of] = true
-				if unread[of] == "" {
-					t.Errorf("%s: %s stages a block in which nothing looks for credentials: use put", name, of)
-				}
+				must.Check(t, unread[of] != "",
+					"%s: %s stages a block in which nothing looks for credentials: use put", name, of)
 				return true
 			})
 		}
 	}
 	for name := range unread {
-		if !found[name] {
-			t.Errorf("%s stages nothing", name)
-		}
+		must.Check(t, found[name], "%s stages nothing", name)
 	}
 }
 
@@ -544,43 +515,32 @@ func TestSecretsAllowedOnce(t *testing.T) {
 	allow := allowing(state.SecretOptions{Allow: []string{"aws-access-token"}})
 	task := allow
 	task.Task = "rotate " + repokit.AwsKey
-	_, err := session.StartSession(t.Context(), r, "s", session.SessionOptions{Stamp: task})
-	must.OK(t, err)
-	if _, err := session.AdvanceSession(t.Context(), r, "s", "HEAD", repokit.By); err != nil {
-		t.Error(err)
-	}
+	must.Get(session.StartSession(t.Context(), r, "s", session.SessionOptions{Stamp: task}))(t)
+	must.Get(session.AdvanceSession(t.Context(), r, "s", "HEAD", repokit.By))(t)
 	if _, _, err := session.RetrieveIn(t.Context(), r, "s", retrieve.Request{Text: "x"}, repokit.By); err != nil {
 		t.Error(err)
 	}
 	name := "x/" + repokit.AwsKey
-	_, err = r.Branches().Create(t.Context(), name, "HEAD", core.RefOptions{Stamp: allow})
-	must.OK(t, err)
+	must.Get(r.Branches().Create(t.Context(), name, "HEAD", core.RefOptions{Stamp: allow}))(t)
 	must.OK(t, r.Branches().Switch(t.Context(), name, core.SwitchOptions{Stamp: repokit.By}))
 	repokit.Lines(t, r, `{"node":{"key":"b","type":"N"}}`)
 	must.OK(t, r.Branches().Switch(t.Context(), "main", core.SwitchOptions{Stamp: repokit.By}))
 	force := core.RefOptions{Stamp: repokit.By, Force: true}
-	if _, err := r.Branches().Remove(t.Context(), name, force); err != nil {
-		t.Error(err)
-	}
-	if _, err := history.Undo(t.Context(), r, "", repokit.By); err != nil {
-		t.Error(err)
-	}
+	must.Get(r.Branches().Remove(t.Context(), name, force))(t)
+	must.Get(history.Undo(t.Context(), r, "", repokit.By))(t)
 	profile := func(by state.Stamp, name string) error {
-		_, err := rank.SetProfiles(t.Context(), r, func(p *retrieve.Profiles) error {
+		return must.Err(rank.SetProfiles(t.Context(), r, func(p *retrieve.Profiles) error {
 			if p.Named == nil {
 				p.Named = map[string]retrieve.Profile{}
 			}
 			p.Named[name] = retrieve.Profile{}
 			return nil
-		}, core.CommitOptions{Stamp: by, Message: "m"})
-		return err
+		}, core.CommitOptions{Stamp: by, Message: "m"}))
 	}
 	must.OK(t, profile(allow, repokit.AwsKey))
 	must.OK(t, profile(repokit.By, "fine"))
 	must.Fail(t, profile(repokit.By, "AKIA"+"Z7WK2ZBR7DNX5TFM"), state.ErrSecret)
-	if _, err := care.Purge(t.Context(), r, "a", care.PurgeOptions{Stamp: repokit.By, Reason: "fine"}); err != nil {
-		t.Error(err)
-	}
+	must.Get(care.Purge(t.Context(), r, "a", care.PurgeOptions{Stamp: repokit.By, Reason: "fine"}))(t)
 }
 
 // hasNone fails the test where a block, or the note of a purge, has the credential.
@@ -594,12 +554,9 @@ func hasNone(t *testing.T, st store.Store) {
 		}
 		return nil
 	})
-	if err != nil || blocks < 10 {
-		t.Errorf("%d blocks, %v", blocks, err)
-	}
+	must.Check(t, err == nil && blocks >= 10, "%d blocks, %v", blocks, err)
 	if notes, ok := st.(store.Notebook); ok {
-		if note, err := notes.Note(t.Context()); err != nil || bytes.Contains(note, []byte(repokit.AwsKey)) {
-			t.Errorf("the note has it: %v", err)
-		}
+		note := must.Get(notes.Note(t.Context()))(t)
+		must.Check(t, !bytes.Contains(note, []byte(repokit.AwsKey)), "the note has it")
 	}
 }

@@ -25,9 +25,8 @@ func refusedAt(t *testing.T, err error, place string, rules ...string) {
 		!strings.HasPrefix(err.Error(), place+": ") || !slices.Equal(secret.Rules, rules) {
 		t.Errorf("%v, want %s refused by %v", err, place, rules)
 	}
-	if err != nil && strings.Contains(err.Error(), repokit.AwsKey) {
-		t.Error("the error shows the credential:", err)
-	}
+	must.Check(t, err == nil || !strings.Contains(err.Error(), repokit.AwsKey),
+		"the error shows the credential: %v", err)
 }
 
 // TestSecretsAreRefused names every credential of a text, also one beyond its first chunk, and lets its node be removed.
@@ -40,9 +39,7 @@ func TestSecretsAreRefused(t *testing.T) {
 	_, err = repokit.TryLines(r, `{"node":{"type":"N","summary":"`+repokit.Doubted+`"}}`+"\n"+
 		`{"node":{"type":"N","summary":"`+repokit.AwsKey+` glpat-`+"a1B2c3D4e5F6g7H8i9J0"+`"}}`)
 	refusedAt(t, err, "test.jsonl:2: node.summary", "aws-access-token", "gitlab-pat")
-	if res, err := repokit.TryLines(r, `{"remove":{"node":"a"}}`); err != nil || res.Nodes.Removed != 1 {
-		t.Error(res, err)
-	}
+	must.Equal(t, must.Get(repokit.TryLines(r, `{"remove":{"node":"a"}}`))(t).Nodes.Removed, 1)
 }
 
 // allowing returns by with options about credentials.
@@ -62,8 +59,7 @@ func TestSecretsAllowedAndReported(t *testing.T) {
 	}
 	_, err := commit(text, state.SecretOptions{Allow: []string{"github-pat"}})
 	refusedAt(t, err, "x.jsonl:1: node.summary", "aws-access-token")
-	res, err := commit(text, state.SecretOptions{Allow: []string{"aws-access-token"}})
-	must.OK(t, err)
+	res := must.Get(commit(text, state.SecretOptions{Allow: []string{"aws-access-token"}}))(t)
 	want := state.SecretFinding{Rule: "generic-api-key", Field: "node.summary", File: "x.jsonl", Line: 2}
 	if f := res.Secrets.Findings; len(f) != 1 || f[0] != want {
 		t.Errorf("%+v", f)
@@ -80,13 +76,10 @@ func TestSecretsAllowedAndReported(t *testing.T) {
 	_, err = commit(bulk.String(), state.SecretOptions{Strict: true})
 	refusedAt(t, err, "x.jsonl:2: node.summary", "aws-access-token")
 	var secret *state.SecretError
-	if !errors.As(err, &secret) || !secret.Bulk {
-		t.Errorf("%+v does not say that it is of Strict", secret)
-	}
+	must.Check(t, errors.As(err, &secret) && secret.Bulk, "%+v does not say that it is of Strict", secret)
 	res, err = commit(bulk.String(), state.SecretOptions{})
-	if err != nil || len(res.Secrets.Findings) != 100 || res.Secrets.More != state.BulkChanges/2-100 {
-		t.Errorf("%+v, %v", res, err)
-	}
+	must.Check(t, err == nil && len(res.Secrets.Findings) == 100 && res.Secrets.More == state.BulkChanges/2-100,
+		"%+v, %v", res, err)
 }
 
 // TestSecretsThatComeIn sees to it that merges and imports keep their bytes, and report.
@@ -100,16 +93,13 @@ func TestSecretsThatComeIn(t *testing.T) {
 {"mark":{"node":"a","state":"stale","reason":"` + repokit.AwsKey + `"}}
 {"node":{"key":"long","type":"N","content":"` + strings.Repeat("word ", 70_000) + repokit.AwsKey + `"}}`
 	stamp := allowing(state.SecretOptions{Allow: []string{"aws-access-token"}})
-	_, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(text), ""),
-		core.CommitOptions{Stamp: stamp, Message: "m", Branch: "other"})
-	must.OK(t, err)
+	must.Get(r.Commit(t.Context(), state.ReadChanges(strings.NewReader(text), ""),
+		core.CommitOptions{Stamp: stamp, Message: "m", Branch: "other"}))(t)
 	fields := func(report state.SecretReport) string {
 		var out []string
 		for _, f := range report.Findings {
 			out = append(out, f.Field)
-			if f.Rule != "aws-access-token" || f.Item == "" || f.Line != 0 {
-				t.Errorf("%+v", f)
-			}
+			must.Check(t, f.Rule == "aws-access-token" && f.Item != "" && f.Line == 0, "%+v", f)
 		}
 		slices.Sort(out)
 		return strings.Join(out, " ")
@@ -118,20 +108,15 @@ func TestSecretsThatComeIn(t *testing.T) {
 	repokit.Fork(t, r, "third", base)
 	forward := repokit.Options("third")
 	res, err := merging.Merge(t.Context(), r, "other", forward)
-	if err != nil || !res.FastForward || fields(res.Secrets) != all {
-		t.Errorf("%+v, %v", res, err)
-	}
+	must.Check(t, err == nil && res.FastForward && fields(res.Secrets) == all, "%+v, %v", res, err)
 	repokit.Lines(t, r, `{"node":{"key":"mine","type":"N"}}`)
 	res, err = merging.Merge(t.Context(), r, "other", repokit.Options(""))
-	if err != nil || res.FastForward || fields(res.Secrets) != all {
-		t.Errorf("%+v, %v", res, err)
-	}
+	must.Check(t, err == nil && !res.FastForward && fields(res.Secrets) == all, "%+v, %v", res, err)
 
 	file, _ := repokit.Export(t, r, exchange.ExportOptions{All: true})
 	to := repokit.OpenMem(t)
 	for _, dry := range []bool{true, false} {
-		in, err := repokit.TryImport(to, file, exchange.ImportOptions{Stamp: repokit.By, DryRun: dry})
-		must.OK(t, err)
+		in := must.Get(repokit.TryImport(to, file, exchange.ImportOptions{Stamp: repokit.By, DryRun: dry}))(t)
 		must.Equal(t, fields(in.Secrets), "edge.props.p mark.reason node.summary text", "dry ", dry)
 	}
 	if again, err := repokit.TryImport(to, file, exchange.ImportOptions{Stamp: repokit.By}); err != nil ||

@@ -34,14 +34,11 @@ func TestWriterProcess(t *testing.T) {
 	}
 	dir := t.TempDir()
 	repokit.LinkDatabase(t, dir, at)
-	r, err := care.Open(dir, core.Options{Wait: 20 * time.Second})
-	must.OK(t, err)
+	r := must.Get(care.Open(dir, core.Options{Wait: 20 * time.Second}))(t)
 	for n := range repokit.SharedCommits {
 		key := fmt.Sprintf("%s-%d", name, n)
 		line := fmt.Sprintf(`{"node":{"key":%q,"type":"fact","summary":%q}}`, key, "what "+key+" says")
-		if _, err := repokit.TryLines(r, line+"\n"); err != nil {
-			t.Fatalf("commit %s: %v", key, err)
-		}
+		must.Get(repokit.TryLines(r, line+"\n"))(t, "commit ", key)
 		fmt.Println("made", key)
 	}
 	must.OK(t, r.Close())
@@ -53,8 +50,7 @@ func disturb(t *testing.T, ctx context.Context, at string) *int {
 	config, _, err := postgres.Parse(at)
 	must.OK(t, err)
 	config.RuntimeParams["application_name"] = "disturber"
-	c, err := pgconn.ConnectConfig(t.Context(), config)
-	must.OK(t, err)
+	c := must.Get(pgconn.ConnectConfig(t.Context(), config))(t)
 	ended := new(int)
 	for ctx.Err() == nil {
 		res, err := c.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "+
@@ -112,14 +108,10 @@ func TestManyProcesses(t *testing.T) {
 	calm()
 	beside.Wait()
 
-	if len(made) != repokit.SharedWriters*repokit.SharedCommits {
-		t.Errorf("%d commits were acknowledged, want %d", len(made), repokit.SharedWriters*repokit.SharedCommits)
-	}
+	must.Equal(t, len(made), repokit.SharedWriters*repokit.SharedCommits, "commits were acknowledged")
 	now := repokit.Head(t, r)
 	for key := range made {
-		if _, err := now.Name(ctx, key); err != nil {
-			t.Errorf("acknowledged and not there: %s: %v", key, err)
-		}
+		must.Get(now.Name(ctx, key))(t, "acknowledged and not there: ", key)
 	}
 	commits := 0
 	for c := now; c.CID().Defined(); commits++ {
@@ -130,15 +122,12 @@ func TestManyProcesses(t *testing.T) {
 		if len(parents) == 0 {
 			break
 		}
-		c, err = r.At(ctx, parents[0])
-		must.OK(t, err)
+		c = must.Get(r.At(ctx, parents[0]))(t)
 	}
 	if want := repokit.SharedWriters*repokit.SharedCommits + 1; commits != want {
 		t.Errorf("%d commits before the newest, want %d", commits, want)
 	}
-	if _, err := pinned.Name(ctx, "first"); err != nil {
-		t.Errorf("a reader pinned before: %v", err)
-	}
+	must.Get(pinned.Name(ctx, "first"))(t, "a reader pinned before")
 	repokit.CheckClean(t, r)
 	must.OK(t, r.Close())
 	if removed == 0 || *ended == 0 {
@@ -156,8 +145,7 @@ func writers(t *testing.T, server *pgserver.Server) map[string]bool {
 	for n := range repokit.SharedWriters {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestWriterProcess$")
 		cmd.Env = append(os.Environ(), repokit.WriterEnv+"="+server.Cut(t, "many", 60_000, uint64(n)), repokit.WriterName+"="+fmt.Sprint("w", n))
-		out, err := cmd.StdoutPipe()
-		must.OK(t, err)
+		out := must.Get(cmd.StdoutPipe())(t)
 		var all strings.Builder
 		must.OK(t, cmd.Start())
 		wg.Go(func() {
@@ -196,8 +184,7 @@ func TestChangesAreAppliedAgain(t *testing.T) {
 	server := pgserver.Start(t)
 	dir := t.TempDir()
 	repokit.LinkDatabase(t, dir, server.URL("anew"))
-	r, err := care.Init(t.Context(), dir, repokit.By, core.Options{Wait: 10 * time.Second})
-	must.OK(t, err)
+	r := must.Get(care.Init(t.Context(), dir, repokit.By, core.Options{Wait: 10 * time.Second}))(t)
 	t.Cleanup(func() {
 		repokit.CheckClean(t, r)
 		must.OK(t, r.Close())
@@ -216,10 +203,6 @@ func TestChangesAreAppliedAgain(t *testing.T) {
 		}
 	}
 	res, err := r.Commit(t.Context(), changes, core.CommitOptions{Stamp: repokit.By, Message: "test"})
-	if err != nil || read != 2 || res.Nodes.Added != 2 {
-		t.Errorf("%+v, %v, %d changes read", res, err, read)
-	}
-	if (res.Commit == ipld.CID{}) {
-		t.Error("no commit")
-	}
+	must.Check(t, err == nil && read == 2 && res.Nodes.Added == 2, "%+v, %v, %d changes read", res, err, read)
+	must.Check(t, res.Commit != ipld.CID{}, "no commit")
 }

@@ -26,9 +26,7 @@ import (
 // secret returns the secret whose seed is n in every byte.
 func secret(t testing.TB, n byte) commit.Secret {
 	t.Helper()
-	s, err := commit.NewSecret(bytes.NewReader(bytes.Repeat([]byte{n}, commit.KeyLen)))
-	must.OK(t, err)
-	return s
+	return must.Get(commit.NewSecret(bytes.NewReader(bytes.Repeat([]byte{n}, commit.KeyLen))))(t)
 }
 
 // trusting trusts the keys it lists, by name, up to a time.
@@ -56,10 +54,8 @@ func note(
 	stamp := repokit.By
 	stamp.Time, stamp.Sign = at, sign
 	line := fmt.Sprintf(`{"node":{"key":%q,"type":"Note"}}`, key)
-	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(line), "test"),
-		core.CommitOptions{Stamp: stamp, Message: key})
-	must.OK(t, err)
-	return res
+	return must.Get(r.Commit(t.Context(), state.ReadChanges(strings.NewReader(line), "test"),
+		core.CommitOptions{Stamp: stamp, Message: key}))(t)
 }
 
 // verified lists "MESSAGE STATE NAME" of a history.
@@ -80,9 +76,7 @@ func TestRequireSignedNamesFew(t *testing.T) {
 		last = note(t, r, fmt.Sprint(i), 1, nil).Commit
 	}
 	err := core.RequireSigned(commit.Between(t.Context(), r.Facts(), []ipld.CID{last}, nil), nil)
-	if err == nil || !strings.HasSuffix(err.Error(), "is unsigned, 5 more") {
-		t.Errorf("error %v", err)
-	}
+	must.Check(t, err != nil && strings.HasSuffix(err.Error(), "is unsigned, 5 more"), "error %v", err)
 }
 
 // TestSignedCommit holds that a signature changes the commit's CID and nothing else.
@@ -91,16 +85,12 @@ func TestSignedCommit(t *testing.T) {
 	a := note(t, plain, "one", 10, nil)
 	b := note(t, signed, "one", 10, secret(t, 1).Sign)
 	c := note(t, repokit.OpenMem(t), "one", 10, secret(t, 1).Sign)
-	if a.Commit == b.Commit || a.Graph != b.Graph || b.Commit != c.Commit {
-		t.Errorf("unsigned %s, signed %s and %s", a.Commit, b.Commit, c.Commit)
-	}
+	must.Check(t, a.Commit != b.Commit && a.Graph == b.Graph && b.Commit == c.Commit,
+		"unsigned %s, signed %s and %s", a.Commit, b.Commit, c.Commit)
 	x, y := repokit.Head(t, plain).Commit(), repokit.Head(t, signed).Commit()
-	if x.Change != y.Change || !bytes.Equal(x.Unsigned(), y.Unsigned()) {
-		t.Error("the signature changes more than itself")
-	}
-	if len(y.Signature) != commit.SignatureLen {
-		t.Errorf("signature of %d bytes", len(y.Signature))
-	}
+	must.Check(t, x.Change == y.Change && bytes.Equal(x.Unsigned(), y.Unsigned()),
+		"the signature changes more than itself")
+	must.Equal(t, len(y.Signature), commit.SignatureLen, "signature of")
 }
 
 // TestSignFails holds that nothing is written where signing fails, or where what a signer gives
@@ -108,8 +98,7 @@ func TestSignedCommit(t *testing.T) {
 func TestSignFails(t *testing.T) {
 	r := repokit.OpenMem(t)
 	note(t, r, "one", 10, nil)
-	before, err := r.Refs(t.Context())
-	must.OK(t, err)
+	before := must.Get(r.Refs(t.Context()))(t)
 	broken := errors.New("no key")
 	for want, sign := range map[error]commit.SignFunc{
 		broken:              func([]byte) ([]byte, error) { return nil, broken },
@@ -124,9 +113,8 @@ func TestSignFails(t *testing.T) {
 	}
 	after, err := r.Refs(t.Context())
 	same := cmp.Comparer(func(a, b ipld.CID) bool { return a == b })
-	if diff := cmp.Diff(before, after, same); diff != "" || err != nil {
-		t.Errorf("refs changed (-before +after):\n%s%v", diff, err)
-	}
+	must.Equal(t, cmp.Diff(before, after, same), "", "refs changed (-before +after):\n")
+	must.OK(t, err, "refs changed (-before +after):\n")
 }
 
 // TestVerifyMeetsDamage tells a missing commit from a bad signature.
@@ -161,15 +149,12 @@ func TestMergeRequiresSignatures(t *testing.T) {
 	unsigned := note(t, r, "three", 30, nil).Commit
 	other := func() *core.Repo {
 		t.Helper()
-		trial, err := r.Trial(t.Context())
-		must.OK(t, err)
-		return trial
+		return must.Get(r.Trial(t.Context()))(t)
 	}
 	// A second branch, at the first commit.
 	at := func(r *core.Repo, name string, c ipld.CID) {
 		t.Helper()
-		_, err := r.Branches().Create(t.Context(), name, c.String(), core.RefOptions{Stamp: repokit.By})
-		must.OK(t, err)
+		must.Get(r.Branches().Create(t.Context(), name, c.String(), core.RefOptions{Stamp: repokit.By}))(t)
 	}
 	for _, forward := range []bool{true, false} {
 		trial := other()
@@ -197,14 +182,12 @@ func TestContinueRequiresSignatures(t *testing.T) {
 	change := func(branch, summary string) ipld.CID {
 		t.Helper()
 		line := fmt.Sprintf(`{"node":{"key":"one","type":"Note","summary":%q}}`, summary)
-		res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(line), "test"),
-			core.CommitOptions{Stamp: repokit.By, Message: summary, Branch: branch})
-		must.OK(t, err)
+		res := must.Get(r.Commit(t.Context(), state.ReadChanges(strings.NewReader(line), "test"),
+			core.CommitOptions{Stamp: repokit.By, Message: summary, Branch: branch}))(t)
 		return res.Commit
 	}
 	change("", "base")
-	_, err := r.Branches().Create(t.Context(), "theirs", "", core.RefOptions{Stamp: repokit.By})
-	must.OK(t, err)
+	must.Get(r.Branches().Create(t.Context(), "theirs", "", core.RefOptions{Stamp: repokit.By}))(t)
 	theirs := change("theirs", "theirs")
 	ours := change("", "ours")
 	var conflict *core.MergeError
@@ -212,22 +195,18 @@ func TestContinueRequiresSignatures(t *testing.T) {
 		t.Fatalf("no conflict: %v", err)
 	}
 	for _, c := range conflict.Conflicts {
-		_, err := merging.ResolveConflict(t.Context(), r, c.Item.String(),
-			merging.Choice{Take: graph.TakeTheirs}, opt.CommitOptions)
-		must.OK(t, err)
+		must.Get(merging.ResolveConflict(t.Context(), r, c.Item.String(),
+			merging.Choice{Take: graph.TakeTheirs}, opt.CommitOptions))(t)
 	}
 	opt.Verify = func(commits iter.Seq2[commit.LogEntry, error]) error {
 		return core.RequireSigned(commits, nil)
 	}
-	_, err = merging.ContinueMerge(t.Context(), r, opt)
-	if !errors.Is(err, core.ErrUnsigned) || !strings.Contains(err.Error(), theirs.String()) {
-		t.Errorf("continue: %v", err)
-	}
+	_, err := merging.ContinueMerge(t.Context(), r, opt)
+	must.Check(t, errors.Is(err, core.ErrUnsigned) && strings.Contains(err.Error(), theirs.String()),
+		"continue: %v", err)
 	must.Equal(t, repokit.Head(t, r).CID(), ours, "the branch moved")
 	opt.Verify = nil
-	if _, err := merging.ContinueMerge(t.Context(), r, opt); err != nil {
-		t.Errorf("without the rule: %v", err)
-	}
+	must.Get(merging.ContinueMerge(t.Context(), r, opt))(t, "without the rule")
 }
 
 // TestSignAmended holds that amending keeps the change, and makes the signature or keeps its key, never
@@ -264,9 +243,8 @@ func TestSignAmended(t *testing.T) {
 		}
 		must.OK(t, err, step.name)
 		got := verified(t, r, []ipld.CID{res.Commit}, nil, v)
-		if len(got) != 1 || got[0] != step.want || res.NoChange != step.noChange {
-			t.Errorf("%s: %q, no change %v, want %q", step.name, got, res.NoChange, step.want)
-		}
+		must.Check(t, len(got) == 1 && got[0] == step.want && res.NoChange == step.noChange,
+			"%s: %q, no change %v, want %q", step.name, got, res.NoChange, step.want)
 		must.Equal(t, repokit.Head(t, r).Commit().Change, change, step.name, ": the change id")
 	}
 }
@@ -300,26 +278,17 @@ func TestPurgeThatCannotSign(t *testing.T) {
 			break
 		}
 		must.Fail(t, err, io.ErrClosedPipe)
-		snap, err := r.At(t.Context(), at)
-		must.OK(t, err)
-		id, err := snap.Name(t.Context(), "one")
-		must.OK(t, err)
+		snap := must.Get(r.At(t.Context(), at))(t)
+		id := must.Get(snap.Name(t.Context(), "one"))(t)
 		n, _, err := snap.Node(t.Context(), id)
 		after, _ := r.Snapshot(t.Context(), "HEAD")
-		if err != nil || n.Type != "Note" || len(erased()) > 0 || head.CID() != after.CID() {
-			t.Fatalf("signing failed after %d, and something changed: %+v, %v", allowed, n, err)
-		}
+		must.Require(t, err == nil && n.Type == "Note" && len(erased()) <= 0 && head.CID() == after.CID(),
+			"signing failed after %d, and something changed: %+v, %v", allowed, n, err)
 	}
-	if err != nil || allowed < 2 {
-		t.Fatalf("%v after %d signatures", err, allowed)
-	}
+	must.Require(t, err == nil && allowed >= 2, "%v after %d signatures", err, allowed)
 	list := erased()
 	for _, e := range list {
-		if key, err := e.Record.Signer(e.CID); err != nil || key != ada.Key() {
-			t.Errorf("%s is signed by %v, %v", e.CID, key, err)
-		}
+		must.Equal(t, must.Get(e.Record.Signer(e.CID))(t), ada.Key(), e.CID, " is signed by")
 	}
-	if len(list) == 0 {
-		t.Error("nothing was erased")
-	}
+	must.Check(t, len(list) != 0, "nothing was erased")
 }

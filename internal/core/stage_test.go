@@ -19,9 +19,7 @@ func commitStaged(t testing.TB, r *core.Repo) (*core.CommitResult, error) {
 
 func status(t testing.TB, r *core.Repo) *core.Status {
 	t.Helper()
-	st, err := r.Stages().Status(t.Context(), "")
-	must.OK(t, err)
-	return st
+	return must.Get(r.Stages().Status(t.Context(), ""))(t)
 }
 
 // staged returns what is staged against its base.
@@ -40,10 +38,8 @@ func TestDanglingStage(t *testing.T) {
 	refused := func(what string) {
 		t.Helper()
 		_, err := commitStaged(t, r)
-		if !errors.Is(err, state.ErrInvalid) || !strings.Contains(err.Error(),
-			graph.NodeID("carol").String()) {
-			t.Errorf("%s: error %v does not name the missing node", what, err)
-		}
+		must.Check(t, errors.Is(err, state.ErrInvalid) && strings.Contains(err.Error(),
+			graph.NodeID("carol").String()), "%s: error %v does not name the missing node", what, err)
 		if _, edges := staged(t, r); edges != (state.Counts{Added: 1}) {
 			t.Errorf("%s: %+v staged", what, edges)
 		}
@@ -53,15 +49,12 @@ func TestDanglingStage(t *testing.T) {
 	repokit.Lines(t, r, `{"node":{"key":"dave","type":"Person"}}`)
 	refused("dangling, and the branch moved")
 	repokit.StageLines(t, r, `{"node":{"key":"carol","type":"Person"}}`)
-	_, err := commitStaged(t, r)
-	must.OK(t, err)
+	must.Get(commitStaged(t, r))(t)
 	must.Equal(t, repokit.Sizes(repokit.Head(t, r)), [4]uint64{4, 2, 0, 0}, "sizes")
 
 	repokit.StageLines(t, r, `{"edge":{"type":"knows","src":"alice","dst":"erin"}}`)
 	repokit.Lines(t, r, `{"node":{"key":"erin","type":"Person"}}`)
-	if _, err := commitStaged(t, r); err != nil {
-		t.Errorf("the branch has the missing node by now: %v", err)
-	}
+	must.Get(commitStaged(t, r))(t, "the branch has the missing node by now")
 }
 
 // TestStageBothBegin stages in an empty repository whose first commit comes from elsewhere.
@@ -69,9 +62,7 @@ func TestStageBothBegin(t *testing.T) {
 	r := repokit.OpenMem(t)
 	repokit.StageLines(t, r, `{"node":{"key":"bob","type":"Person"}}`)
 	repokit.Lines(t, r, repokit.TwoPeople)
-	res, err := commitStaged(t, r)
-	must.OK(t, err)
-	if got := repokit.Sizes(repokit.Head(t, r)); got != [4]uint64{3, 1, 0, 0} || res.Nodes.Added != 1 {
-		t.Errorf("sizes %v, %+v", got, res)
-	}
+	res := must.Get(commitStaged(t, r))(t)
+	must.Equal(t, repokit.Sizes(repokit.Head(t, r)), [4]uint64{3, 1, 0, 0}, "sizes")
+	must.Equal(t, res.Nodes.Added, 1, "sizes")
 }

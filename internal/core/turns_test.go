@@ -33,17 +33,14 @@ func TestAnswersTakeTurns(t *testing.T) {
 		<-proceed
 		return 1
 	}
-	r, err := care.New(ctx, mem.New(), by, core.Options{Counters: retrieve.Counters{"slow": count}})
-	must.OK(t, err)
+	r := must.Get(care.New(ctx, mem.New(), by, core.Options{Counters: retrieve.Counters{"slow": count}}))(t)
 	if n := r.Answering.Most; n < runtime.GOMAXPROCS(0) {
 		t.Fatalf("%d answers at a time leave processors idle", n)
 	}
 	r.Answering.Most = most
 	changes := state.ReadChanges(strings.NewReader(`{"node":{"key":"a","type":"T","summary":"harbour lights"}}`), "lines")
-	_, err = r.Commit(ctx, changes, core.CommitOptions{Stamp: by})
-	must.OK(t, err)
-	s, err := r.Snapshot(ctx, string(graph.Head))
-	must.OK(t, err)
+	must.Get(r.Commit(ctx, changes, core.CommitOptions{Stamp: by}))(t)
+	s := must.Get(r.Snapshot(ctx, string(graph.Head)))(t)
 	ask := func(ctx context.Context) error {
 		answer, err := rank.Retrieve(ctx, s, retrieve.Request{Text: "harbour",
 			OutputOptions: retrieve.OutputOptions{Tokenizer: "slow"}})
@@ -58,9 +55,7 @@ func TestAnswersTakeTurns(t *testing.T) {
 			got := r.Answering.Waiting.Len()
 			r.Answering.Mu.Unlock()
 			in := inside.Load()
-			if in > most {
-				t.Fatalf("%d answers at a time", in)
-			}
+			must.Require(t, in <= most, "%d answers at a time", in)
 			if got == n && in == most {
 				return
 			}
@@ -85,7 +80,6 @@ func TestAnswersTakeTurns(t *testing.T) {
 	waiting(asked - most)
 	close(proceed)
 	all.Wait()
-	if r.Answering.Taken > 0 || r.Answering.Waiting.Len() > 0 {
-		t.Errorf("%d turns are still taken", r.Answering.Taken)
-	}
+	must.Check(t, r.Answering.Taken <= 0 && r.Answering.Waiting.Len() <= 0,
+		"%d turns are still taken", r.Answering.Taken)
 }

@@ -45,14 +45,12 @@ func stampAt(n int) state.Stamp {
 // freeze makes a repository that has something of everything, the same each time.
 func freeze(t *testing.T, dir string) {
 	ctx := t.Context()
-	r, err := care.Init(ctx, dir, stampAt(0), core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.Init(ctx, dir, stampAt(0), core.Options{}))(t)
 	n := 0
 	commit := func(branch, message, text string) {
 		n++
-		_, err := r.Commit(ctx, state.ReadChanges(strings.NewReader(text), "freeze"),
-			core.CommitOptions{Stamp: stampAt(n), Branch: branch, Message: message})
-		must.OK(t, err)
+		must.Get(r.Commit(ctx, state.ReadChanges(strings.NewReader(text), "freeze"),
+			core.CommitOptions{Stamp: stampAt(n), Branch: branch, Message: message}))(t)
 	}
 	check := func(_ any, err error) {
 		t.Helper()
@@ -140,8 +138,7 @@ func thaw(t *testing.T, r *core.Repo) string {
 
 func thawSnapshot(t *testing.T, b *strings.Builder, s *core.Snapshot) {
 	c := s.Commit()
-	message, err := s.Message(t.Context())
-	must.OK(t, err)
+	message := must.Get(s.Message(t.Context()))(t)
 	fmt.Fprintf(b, "commit %s graph %s %s %q %q\n", s.CID(), s.Graph(), c.Time, c.Author, message)
 	for n, err := range s.Nodes(t.Context(), graph.ID{}) {
 		must.OK(t, err)
@@ -157,7 +154,7 @@ func thawSnapshot(t *testing.T, b *strings.Builder, s *core.Snapshot) {
 
 func copyTree(t *testing.T, from, to string) (size int64) {
 	t.Helper()
-	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+	must.OK(t, filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -171,8 +168,7 @@ func copyTree(t *testing.T, from, to string) (size int64) {
 		data, err := os.ReadFile(path)
 		size += int64(len(data))
 		return errors.Join(err, os.WriteFile(filepath.Join(to, rel), data, 0o644))
-	})
-	must.OK(t, err)
+	}))
 	return size
 }
 
@@ -184,8 +180,7 @@ func rewriteFrozen(t *testing.T, dir string) {
 	copyTree(t, filepath.Join(work, core.DirName), filepath.Join(dir, "store"))
 	// Room on the disk and nothing else: what opens the repository makes its own.
 	must.OK(t, os.Remove(filepath.Join(dir, "store", "reserve")))
-	r, err := care.Open(work, core.Options{ReadOnly: true})
-	must.OK(t, err)
+	r := must.Get(care.Open(work, core.Options{ReadOnly: true}))(t)
 	text := thaw(t, r)
 	must.OK(t, errors.Join(r.Close(), os.WriteFile(filepath.Join(dir, "expect.txt"), []byte(text),
 		0o644)))
@@ -199,9 +194,8 @@ func TestFrozen(t *testing.T) {
 		rewriteFrozen(t, filepath.Join(frozen, current))
 	}
 	dirs, err := filepath.Glob(filepath.Join(frozen, "v*"))
-	if err != nil || !slices.Contains(dirs, filepath.Join(frozen, current)) {
-		t.Fatalf("frozen repositories %v, %v: want one of %s", dirs, err, current)
-	}
+	must.Require(t, err == nil && slices.Contains(dirs, filepath.Join(frozen, current)),
+		"frozen repositories %v, %v: want one of %s", dirs, err, current)
 	for _, dir := range dirs {
 		t.Run(filepath.Base(dir), func(t *testing.T) { openFrozen(t, dir) })
 	}
@@ -210,16 +204,11 @@ func TestFrozen(t *testing.T) {
 func openFrozen(t *testing.T, dir string) {
 	work := t.TempDir()
 	size := copyTree(t, filepath.Join(dir, "store"), filepath.Join(work, core.DirName))
-	if size > maxFrozen {
-		t.Errorf("%d bytes, limit %d", size, maxFrozen)
-	}
+	must.Check(t, size <= maxFrozen, "%d bytes, limit %d", size, maxFrozen)
 	want, err := os.ReadFile(filepath.Join(dir, "expect.txt"))
-	if err != nil || len(want) == 0 {
-		t.Fatalf("%d bytes expected: %v", len(want), err)
-	}
+	must.Require(t, err == nil && len(want) != 0, "%d bytes expected: %v", len(want), err)
 	for _, readOnly := range []bool{true, false} {
-		r, err := care.Open(work, core.Options{ReadOnly: readOnly})
-		must.OK(t, err)
+		r := must.Get(care.Open(work, core.Options{ReadOnly: readOnly}))(t)
 		must.Same(t, thaw(t, r), string(want), "read only ", readOnly)
 		repokit.CheckClean(t, r)
 		replays := filepath.Base(dir) != withoutReplay
@@ -235,17 +224,12 @@ func openFrozen(t *testing.T, dir string) {
 				}
 			}
 		}
-		if _, err := r.Stages().Status(t.Context(), ""); err != nil {
-			t.Errorf("status: %v", err)
-		}
+		must.Get(r.Stages().Status(t.Context(), ""))(t, "status")
 		if !readOnly {
-			_, err := r.Indexes().Rebuild(t.Context(), "HEAD")
-			must.OK(t, err)
+			must.Get(r.Indexes().Rebuild(t.Context(), "HEAD"))(t)
 			must.Same(t, thaw(t, r), string(want), "with another index")
 			repokit.Lines(t, r, `{"node":{"key":"eve","type":"Person","summary":"Eve came later"}}`)
-			if _, err := history.Undo(t.Context(), r, "", repokit.By); err != nil {
-				t.Errorf("undo: %v", err)
-			}
+			must.Get(history.Undo(t.Context(), r, "", repokit.By))(t, "undo")
 			repokit.Gc(t, r, 1)
 			repokit.CheckClean(t, r)
 		}
@@ -257,12 +241,10 @@ func openFrozen(t *testing.T, dir string) {
 // and answers, on whatever machine.
 func TestFrozenIsReproducible(t *testing.T) {
 	version := fmt.Sprintf("v%d", pebble.FormatVersion)
-	want, err := os.ReadFile(filepath.Join(frozen, version, "expect.txt"))
-	must.OK(t, err)
+	want := must.Get(os.ReadFile(filepath.Join(frozen, version, "expect.txt")))(t)
 	dir := t.TempDir()
 	freeze(t, dir)
-	r, err := care.Open(dir, core.Options{ReadOnly: true})
-	must.OK(t, err)
+	r := must.Get(care.Open(dir, core.Options{ReadOnly: true}))(t)
 	defer r.Close()
 	must.Same(t, thaw(t, r), string(want), "made again")
 }

@@ -31,9 +31,7 @@ func TestWorkOfReads(t *testing.T) {
 				must.OK(t, err)
 				n++
 			}
-			if n != want {
-				t.Errorf("%d commits, want %d", n, want)
-			}
+			must.Equal(t, n, want, "commits")
 		}
 	}
 	id := graph.NodeID("n7")
@@ -48,9 +46,7 @@ func TestWorkOfReads(t *testing.T) {
 		}{
 			{"blame", func(t *testing.T, r *core.Repo) {
 				list, err := history.Blame(ctx, repokit.Head(t, r), id)
-				if err != nil || len(list) == 0 {
-					t.Errorf("%v, %v", list, err)
-				}
+				must.Check(t, err == nil && len(list) != 0, "%v, %v", list, err)
 			}, 60},
 			{"titles", func(t *testing.T, r *core.Repo) {
 				if got := repokit.TitleOf(t, r, history.Titler{Now: repokit.Head(t, r), Tip: repokit.Head(t, r)}); got == "" {
@@ -59,8 +55,7 @@ func TestWorkOfReads(t *testing.T) {
 			}, 60},
 			{"log of a node", log(history.LogOptions{Node: id}, 2), 60},
 			{"undo", func(t *testing.T, r *core.Repo) {
-				_, err := history.Undo(ctx, r, "", repokit.By)
-				must.OK(t, err)
+				must.Get(history.Undo(ctx, r, "", repokit.By))(t)
 			}, 40},
 		} {
 			w := repokit.Measure(t, st, func(r *core.Repo) { c.fn(t, r) })
@@ -82,8 +77,7 @@ func TestWorkOfLongHistory(t *testing.T) {
 	ctx := context.Background()
 	st := mem.New()
 	const commits = 300
-	r, err := care.New(ctx, st, repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(ctx, st, repokit.By, core.Options{}))(t)
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"T"}}`)
 	for i := range commits {
 		repokit.Lines(t, r, fmt.Sprintf(`{"node":{"key":"n%d","type":"T","summary":"note %d"}}`, i, i))
@@ -96,25 +90,19 @@ func TestWorkOfLongHistory(t *testing.T) {
 		}
 	})
 	undo := repokit.Measure(t, st, func(r *core.Repo) {
-		_, err := history.Undo(ctx, r, "", repokit.By)
-		must.OK(t, err)
+		must.Get(history.Undo(ctx, r, "", repokit.By))(t)
 	})
 	old := repokit.Measure(t, st, func(r *core.Repo) {
-		_, err := history.Blame(ctx, repokit.Head(t, r), graph.NodeID("a"))
-		must.OK(t, err)
+		must.Get(history.Blame(ctx, repokit.Head(t, r), graph.NodeID("a")))(t)
 	})
 	t.Logf("%d commits: newest of the log %v; undo %v; blame of the first %v", commits, newest, undo, old)
-	if newest.Facts.BlocksRead > 30 || undo.Facts.BlocksRead > 40 {
-		t.Errorf("newest of the log %v, undo %v", newest, undo)
-	}
+	must.Check(t, newest.Facts.BlocksRead <= 30 && undo.Facts.BlocksRead <= 40,
+		"newest of the log %v, undo %v", newest, undo)
 	// A commit, its graph and one path for each commit.
-	if old.Facts.BlocksRead > 6*commits {
-		t.Errorf("blame of the first read %d blocks", old.Facts.BlocksRead)
-	}
+	must.Check(t, old.Facts.BlocksRead <= 6*commits, "blame of the first read %d blocks", old.Facts.BlocksRead)
 	var kept int
 	gc := repokit.Measure(t, st, func(r *core.Repo) {
-		res, err := care.GC(ctx, r, care.GCOptions{Stamp: repokit.By, KeepOps: 1, DryRun: true})
-		must.OK(t, err)
+		res := must.Get(care.GC(ctx, r, care.GCOptions{Stamp: repokit.By, KeepOps: 1, DryRun: true}))(t)
 		kept = res.Kept + res.Blocks
 	})
 	t.Logf("gc of %d blocks: %v", kept, gc)
@@ -148,21 +136,17 @@ func (d gatedDerived) Put(ctx context.Context, blocks ...store.Block) error {
 func TestReadersDoNotWait(t *testing.T) {
 	ctx := context.Background()
 	st := mem.New()
-	r, err := care.New(ctx, st, repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(ctx, st, repokit.By, core.Options{}))(t)
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"T","summary":"zebra"}}`)
 	repokit.Lines(t, r, `{"node":{"key":"b","type":"T","summary":"zebra too"}}`)
 	must.OK(t, st.Derived().Clear(ctx))
-	_, err = rank.Retrieve(ctx, repokit.Head(t, r), retrieve.Request{Text: "zebra"}) // makes one
+	_, err := rank.Retrieve(ctx, repokit.Head(t, r), retrieve.Request{Text: "zebra"}) // makes one
 	must.OK(t, err)
 	waiting, gate := make(chan struct{}), make(chan struct{})
-	slow, err := care.New(ctx, &gated{st, sync.OnceFunc(func() { close(waiting) }), gate}, repokit.By,
-		core.Options{})
-	must.OK(t, err)
-	_, err = rank.Retrieve(ctx, repokit.Head(t, slow), retrieve.Request{Text: "zebra"})
-	must.OK(t, err)
-	before, err := slow.Snapshot(ctx, "HEAD~1")
-	must.OK(t, err)
+	slow := must.Get(care.New(ctx, &gated{st, sync.OnceFunc(func() { close(waiting) }), gate}, repokit.By,
+		core.Options{}))(t)
+	must.Get(rank.Retrieve(ctx, repokit.Head(t, slow), retrieve.Request{Text: "zebra"}))(t)
+	before := must.Get(slow.Snapshot(ctx, "HEAD~1"))(t)
 	done := make(chan error)
 	go func() {
 		_, err := rank.Retrieve(ctx, before, retrieve.Request{Text: "zebra"})
@@ -170,9 +154,8 @@ func TestReadersDoNotWait(t *testing.T) {
 	}()
 	<-waiting
 	a, err := rank.Retrieve(ctx, repokit.Head(t, slow), retrieve.Request{Text: "zebra"}) // would hang
-	if err != nil || len(a.Items) != 2 {
-		t.Errorf("%+v, %v", a, err)
-	}
+	must.OK(t, err)
+	must.Equal(t, len(a.Items), 2)
 	close(gate)
 	must.OK(t, <-done)
 }

@@ -20,8 +20,7 @@ func TestWorkAtHub(t *testing.T) {
 	effort.Alone(t)
 	n := effort.Pick(10_000, 10_000, 100_000)
 	st := mem.New()
-	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), st, repokit.By, core.Options{}))(t)
 	repokit.Lines(t, r, repokit.HubLines(n)+`{"node":{"key":"lone","type":"Leaf"}}`)
 	for name, line := range map[string]string{
 		"add an edge":       `{"edge":{"type":"new%d","src":"%s","dst":"lone"}}`,
@@ -48,12 +47,9 @@ func TestWorkAtHub(t *testing.T) {
 	w := repokit.Measure(t, st, func(r *core.Repo) {
 		a, err := rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{Text: "centre", Limit: new(1),
 			OutputOptions: retrieve.OutputOptions{Adjacency: 10}, ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}})
-		if err != nil || len(a.Items) != 1 || a.Items[0].ID != graph.NodeID("hub") {
-			t.Errorf("%+v, %v", a, err)
-		}
+		must.Check(t, err == nil && len(a.Items) == 1 && a.Items[0].ID == graph.NodeID("hub"),
+			"%+v, %v", a, err)
 	})
 	t.Logf("render the hub with 10 of %d edges: %v", n, w)
-	if w.Facts.BlocksRead > 80 {
-		t.Errorf("rendering the hub read %d blocks", w.Facts.BlocksRead)
-	}
+	must.Check(t, w.Facts.BlocksRead <= 80, "rendering the hub read %d blocks", w.Facts.BlocksRead)
 }

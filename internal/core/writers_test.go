@@ -51,11 +51,9 @@ func TestWritersShareSyncs(t *testing.T) {
 		}
 		return nil
 	})
-	disk, err := pebble.Open("/repo/.mnem", pebble.Options{FS: fs, Create: true})
-	must.OK(t, err)
+	disk := must.Get(pebble.Open("/repo/.mnem", pebble.Options{FS: fs, Create: true}))(t)
 	st := &beginnings{Store: disk}
-	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), st, repokit.By, core.Options{}))(t)
 	repokit.Lines(t, r, repokit.Person(1000))
 	counting.Store(true)
 	holding.Store(true)
@@ -65,9 +63,7 @@ func TestWritersShareSyncs(t *testing.T) {
 		wg.Go(func() {
 			_, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(repokit.Person(n)), "x"),
 				core.CommitOptions{Stamp: repokit.By})
-			if err != nil {
-				t.Error(err)
-			}
+			must.Check(t, err == nil, "%v", err)
 			ended.Add(1)
 		})
 	}
