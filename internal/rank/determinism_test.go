@@ -77,9 +77,7 @@ func TestAnswersAreReproducible(t *testing.T) {
 			full++
 		}
 	}
-	if full < 90 {
-		t.Fatalf("%d of %d answers have items", full, len(want))
-	}
+	must.Require(t, full >= 90, "%d of %d answers have items", full, len(want))
 
 	again, sameReceipts := answers(t, r, reqs)
 	repokit.Same(t, "asked again", want, again)
@@ -94,8 +92,7 @@ func TestAnswersAreReproducible(t *testing.T) {
 	runtime.GOMAXPROCS(before)
 	sameAsGolden(t, reqs, want)
 
-	_, err := r.Indexes().Rebuild(t.Context(), "HEAD")
-	must.OK(t, err)
+	must.Get(r.Indexes().Rebuild(t.Context(), "HEAD"))(t)
 	rebuilt, sameReceipts := answers(t, r, reqs)
 	repokit.Same(t, "index rebuilt", want, rebuilt)
 	repokit.Same(t, "index rebuilt", receipts, sameReceipts)
@@ -127,8 +124,7 @@ func sameAsGolden(t *testing.T, reqs []retrieve.Request, answers []string) {
 	if os.Getenv("MNEM_REWRITE") != "" {
 		must.OK(t, os.WriteFile(path, []byte(b.String()), 0o644))
 	}
-	want, err := os.ReadFile(path)
-	must.OK(t, err)
+	want := must.Get(os.ReadFile(path))(t)
 	must.Same(t, b.String(), string(want), "answers over the demo memory")
 }
 
@@ -176,11 +172,7 @@ func TestAnswersFromDisk(t *testing.T) {
 	t.Parallel()
 	reqs := repokit.Some(repokit.Requests(t), 20)
 	dir := repokit.InitEmpty(t)
-	open := func(opt core.Options) *core.Repo {
-		r, err := care.Open(dir, opt)
-		must.OK(t, err)
-		return r
-	}
+	open := func(opt core.Options) *core.Repo { return must.Get(care.Open(dir, opt))(t) }
 	shut := func(r *core.Repo) {
 		must.OK(t, r.Close())
 	}

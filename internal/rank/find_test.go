@@ -9,6 +9,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 )
 
@@ -36,25 +37,19 @@ func TestFind(t *testing.T) {
 	} {
 		id, err := rank.Find(t.Context(), s, c.name, seen)
 		if err != nil {
-			if !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%q: %v, want %s", c.name, err, c.want)
-			}
+			must.Check(t, strings.Contains(err.Error(), c.want), "%q: %v, want %s", c.name, err, c.want)
 		} else if id != graph.NodeID(c.want) {
 			t.Errorf("%q: %s, want %s", c.name, id, c.want)
 		}
 	}
 	var unsure *rank.UnsureError
 	_, err := rank.Find(t.Context(), s, "anchors Bob", seen)
-	if !errors.As(err, &unsure) || !errors.Is(err, state.ErrInvalid) || len(unsure.Candidates) != 2 {
-		t.Fatalf("error %v", err)
-	}
+	must.Require(t, errors.As(err, &unsure) && errors.Is(err, state.ErrInvalid) && len(unsure.Candidates) == 2,
+		"error %v", err)
 	for _, c := range unsure.Candidates {
-		if len(c.ID) != 8 || !strings.Contains(c.Title, "anchors") {
-			t.Errorf("candidate %+v", c)
-		}
-		if id, err := s.Name(t.Context(), c.ID); err != nil || id.IsZero() {
-			t.Errorf("candidate %+v: %v", c, err)
-		}
+		must.Check(t, len(c.ID) == 8 && strings.Contains(c.Title, "anchors"), "candidate %+v", c)
+		id := must.Get(s.Name(t.Context(), c.ID))(t)
+		must.Check(t, !id.IsZero(), "candidate %+v", c)
 	}
 	var missing *state.NotFoundError
 	if _, err = rank.Find(t.Context(), s, "anchors", seen); !errors.As(err, &missing) ||
@@ -79,9 +74,7 @@ func TestFindMany(t *testing.T) {
 	repokit.Lines(t, r, b.String())
 	s := repokit.Head(t, r)
 	all := func(*graph.Mark) bool { return true }
-	if id, err := rank.Find(t.Context(), s, "Harbour note", all); err != nil || id != graph.NodeID("x") {
-		t.Errorf("%s, %v", id, err)
-	}
+	must.Equal(t, must.Get(rank.Find(t.Context(), s, "Harbour note", all))(t), graph.NodeID("x"))
 	var unsure *rank.UnsureError
 	if _, err := rank.Find(t.Context(), s, "note harbour", all); !errors.As(err, &unsure) || !unsure.Many ||
 		len(unsure.Candidates) != 8 || unsure.Error() != `"note harbour" fits more than 256 nodes` {
@@ -96,14 +89,10 @@ func TestFindTellsNoCredential(t *testing.T) {
 		`{"node":{"key":"n2","type":"fact","summary":"deploy with password=hunt`+`er22Zq8Lk93xT"}}`)
 	var missing *state.NotFoundError
 	_, err := rank.Find(t.Context(), repokit.Head(t, r), "deploy", func(*graph.Mark) bool { return true })
-	if !errors.As(err, &missing) || len(missing.Candidates) != 2 {
-		t.Fatalf("error %v", err)
-	}
+	must.Require(t, errors.As(err, &missing) && len(missing.Candidates) == 2, "error %v", err)
 	titles := map[string]bool{}
 	for _, c := range missing.Candidates {
 		titles[c.Title] = true
 	}
-	if !titles[""] || !titles["deploy on Monday"] {
-		t.Errorf("candidates %+v", missing.Candidates)
-	}
+	must.Check(t, titles[""] && titles["deploy on Monday"], "candidates %+v", missing.Candidates)
 }

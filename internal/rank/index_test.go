@@ -49,8 +49,7 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 	effort.Alone(t)
 	t.Parallel()
 	dir := repokit.InitEmpty(t)
-	r, err := care.Open(dir, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.Open(dir, core.Options{}))(t)
 	memory, change := repokit.DemoText(t)
 	must.OK(t, repokit.Record(r, repokit.Requests(t)[:8], memory, change, 3))
 	repokit.StageLines(t, r, `{"node":{"key":"staged","type":"T"}}`)
@@ -60,16 +59,13 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 			repokit.ClearIndexes(t, dir)
 		}
 		before := dump(t, dir)
-		r, err := care.Open(dir, core.Options{ReadOnly: true})
-		must.OK(t, err)
+		r := must.Get(care.Open(dir, core.Options{ReadOnly: true}))(t)
 		must.OK(t, readEverything(t, r), "indexed ", indexed)
 		for name, write := range writes(r) {
 			must.Fail(t, write(), store.ErrReadOnly, name)
 		}
 		must.OK(t, r.Close())
-		if after := dump(t, dir); after != before {
-			t.Errorf("indexed %v: %s, then %s", indexed, before, after)
-		}
+		must.Equal(t, dump(t, dir), before, "indexed ", indexed)
 	}
 }
 
@@ -79,27 +75,24 @@ func writes(r *core.Repo) map[string]func() error {
 	changes := state.ReadChanges(strings.NewReader(`{"node":{"key":"x","type":"T"}}`), "")
 	opt := core.CommitOptions{Stamp: repokit.By}
 	return map[string]func() error{
-		"commit": func() error { _, err := r.Commit(ctx, changes, opt); return err },
+		"commit": func() error { return must.Err(r.Commit(ctx, changes, opt)) },
 		"stage": func() error {
-			_, err := r.Stages().Add(ctx, changes, core.StageOptions{Stamp: repokit.By})
-			return err
+			return must.Err(r.Stages().Add(ctx, changes, core.StageOptions{Stamp: repokit.By}))
 		},
-		"commit staged": func() error { _, err := r.Stages().Commit(ctx, "", opt); return err },
+		"commit staged": func() error { return must.Err(r.Stages().Commit(ctx, "", opt)) },
 		"unstage":       func() error { return r.Stages().Remove(ctx, "", repokit.By) },
-		"rebuild":       func() error { _, err := r.Indexes().Rebuild(ctx, "HEAD"); return err },
+		"rebuild":       func() error { return must.Err(r.Indexes().Rebuild(ctx, "HEAD")) },
 		"start": func() error {
-			_, err := session.StartSession(ctx, r, "new", session.SessionOptions{Stamp: repokit.By})
-			return err
+			return must.Err(session.StartSession(ctx, r, "new", session.SessionOptions{Stamp: repokit.By}))
 		},
 		"retrieve": func() error {
 			_, _, err := session.RetrieveIn(ctx, r, repokit.SessionName, retrieve.Request{Text: "x"}, repokit.By)
 			return err
 		},
 		"advance": func() error {
-			_, err := session.AdvanceSession(ctx, r, repokit.SessionName, "HEAD", repokit.By)
-			return err
+			return must.Err(session.AdvanceSession(ctx, r, repokit.SessionName, "HEAD", repokit.By))
 		},
-		"end":    func() error { _, err := session.EndSession(ctx, r, repokit.SessionName, repokit.By); return err },
+		"end":    func() error { return must.Err(session.EndSession(ctx, r, repokit.SessionName, repokit.By)) },
 		"remove": func() error { return session.RemoveSession(ctx, r, repokit.SessionName, repokit.By) },
 	}
 }
@@ -155,15 +148,15 @@ func readEverything(t *testing.T, r *core.Repo) error {
 	}
 	for _, read := range []func() error{
 		func() error { _, _, err := old.Diff(s).Count(ctx); return err },
-		func() error { _, err := repokit.History(r); return err },
-		func() error { _, err := r.Stages().Status(ctx, ""); return err },
-		func() error { _, err := r.Stages().Snapshot(ctx, ""); return err },
-		func() error { _, err := r.Refs(ctx); return err },
-		func() error { _, err := session.Sessions(ctx, r); return err },
-		func() error { _, err := r.Storage().Sizes(ctx); return err },
-		func() error { _, err := session.Replay(ctx, r, repokit.SessionName); return err },
+		func() error { return must.Err(repokit.History(r)) },
+		func() error { return must.Err(r.Stages().Status(ctx, "")) },
+		func() error { return must.Err(r.Stages().Snapshot(ctx, "")) },
+		func() error { return must.Err(r.Refs(ctx)) },
+		func() error { return must.Err(session.Sessions(ctx, r)) },
+		func() error { return must.Err(r.Storage().Sizes(ctx)) },
+		func() error { return must.Err(session.Replay(ctx, r, repokit.SessionName)) },
 		func() error { _, _, err := r.Storage().Block(ctx, s.CID().String()); return err },
-		func() error { _, err := s.Name(ctx, "svc/billing"); return err },
+		func() error { return must.Err(s.Name(ctx, "svc/billing")) },
 		func() error { return repokit.Clean(r) },
 		func() error { return trial(r) },
 	} {
@@ -213,17 +206,14 @@ func TestDamagedIndex(t *testing.T) {
 	t.Parallel()
 	reqs := repokit.Requests(t)[:8]
 	base := mem.New()
-	r, err := care.New(t.Context(), base, repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), base, repokit.By, core.Options{}))(t)
 	repokit.File(t, r, repokit.DemoMemory)
 	repokit.Lines(t, r, notes(1500)) // more than one block holds
 	repokit.File(t, r, repokit.DemoChange)
 	// Rebuilding keeps blocks rebuilt before, so that every lie meets the same blocks.
-	_, err = r.Indexes().Rebuild(t.Context(), "HEAD")
-	must.OK(t, err)
+	must.Get(r.Indexes().Rebuild(t.Context(), "HEAD"))(t)
 	truth := testkit.NewTamper(base)
-	r, err = care.New(t.Context(), truth, repokit.By, core.Options{})
-	must.OK(t, err)
+	r = must.Get(care.New(t.Context(), truth, repokit.By, core.Options{}))(t)
 	want, _ := answers(t, r, reqs)
 	rng := rand.New(rand.NewPCG(repokit.ReplaySeed, 2))
 	tested := 0
@@ -248,8 +238,7 @@ func TestDamagedIndex(t *testing.T) {
 				}
 				return lie(rng, at, data)
 			}
-			r, err := care.New(t.Context(), liar, repokit.By, core.Options{})
-			must.OK(t, err)
+			r := must.Get(care.New(t.Context(), liar, repokit.By, core.Options{}))(t)
 			got, _, err := ask(repokit.Head(t, r), reqs)
 			switch {
 			case err == nil && name == "a flipped bit": // which no store would let pass
@@ -260,15 +249,11 @@ func TestDamagedIndex(t *testing.T) {
 					repokit.ReplaySeed, name, c, err)
 			}
 			lying = false // the disk was replaced; what no store would let pass may be cached
-			r, err = care.New(t.Context(), liar, repokit.By, core.Options{})
-			must.OK(t, err)
-			_, err = r.Indexes().Rebuild(t.Context(), "HEAD")
-			must.OK(t, err)
+			r = must.Get(care.New(t.Context(), liar, repokit.By, core.Options{}))(t)
+			must.Get(r.Indexes().Rebuild(t.Context(), "HEAD"))(t)
 			again, _ := answers(t, r, reqs)
 			repokit.Same(t, "after the index was rebuilt", want, again)
 		}
 	}
-	if tested < 30/some {
-		t.Errorf("%d lies tested", tested)
-	}
+	must.Check(t, tested >= 30/some, "%d lies tested", tested)
 }

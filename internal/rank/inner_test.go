@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -96,7 +97,6 @@ func TestInner(t *testing.T) {
 	want := `[{"Keyword":0,"Entity":0,"Similarity":0,"Graph":7,"Way":null},null,null,null,` +
 		`{"Name":"\u003ca\u003e","Source":[` + strings.TrimSuffix(strings.Repeat("0,", 32), ",") + `],"Facts":0,` +
 		`"Covers":[null],"Found":0,"Score":0,"Band":"rest","Tokens":0,"Rendered":""}]`
-	if err != nil || string(got) != want {
-		t.Errorf("%v: %s", err, got)
-	}
+	must.OK(t, err)
+	must.Equal(t, string(got), want)
 }

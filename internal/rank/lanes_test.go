@@ -30,18 +30,11 @@ func TestSparseReplay(t *testing.T) {
 		len(answer.Items[0].Lanes) < 3 {
 		t.Fatalf("%+v, %v", answer, err)
 	}
-	_, err = session.Record(t.Context(), r, session.DefaultSession, answer, repokit.By)
-	must.OK(t, err)
+	must.Get(session.Record(t.Context(), r, session.DefaultSession, answer, repokit.By))(t)
 	repokit.Lines(t, r, `{"embedding":{"node":"b","model":"m","sparse":{"y":1}}}`+"\n")
 	res, err := session.Replay(t.Context(), r, session.DefaultSession)
-	if err != nil || !res.Identical || res.Receipts != 1 {
-		t.Errorf("replay %+v, %v", res, err)
-	}
-	_, err = care.Purge(t.Context(), r, "a", care.PurgeOptions{Stamp: repokit.By})
-	must.OK(t, err)
-	s, err := r.At(context.Background(), first.Commit)
-	must.OK(t, err)
-	if a, err := rank.Retrieve(t.Context(), s, req); err != nil || len(a.Items) != 1 {
-		t.Errorf("after the purge: %+v, %v", a, err)
-	}
+	must.Check(t, err == nil && res.Identical && res.Receipts == 1, "replay %+v, %v", res, err)
+	must.Get(care.Purge(t.Context(), r, "a", care.PurgeOptions{Stamp: repokit.By}))(t)
+	s := must.Get(r.At(context.Background(), first.Commit))(t)
+	must.Equal(t, len(must.Get(rank.Retrieve(t.Context(), s, req))(t).Items), 1, "after the purge")
 }

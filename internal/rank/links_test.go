@@ -126,8 +126,7 @@ func TestLinksChangeNoAnswer(t *testing.T) {
 	for seed := range effort.Pick[uint64](1, 2, 2) {
 		rng := rand.New(rand.NewPCG(seed, 21))
 		st := mem.New()
-		r, err := care.New(ctx, st, repokit.By, core.Options{})
-		must.OK(t, err)
+		r := must.Get(care.New(ctx, st, repokit.By, core.Options{}))(t)
 		n := []int{40, 300}[seed]
 		var b strings.Builder
 		for i := range n {
@@ -140,22 +139,18 @@ func TestLinksChangeNoAnswer(t *testing.T) {
 		sizes := effort.Pick([]int{800, 1, 2, 30}, []int{2000, 1, 2, 30, 300, 1}, []int{2000, 1, 2, 30, 300, 1})
 		for commit, size := range sizes {
 			repokit.Lines(t, r, m.change(size))
-			bare, err := care.New(ctx, linkless{st, &hidden}, repokit.By, core.Options{ReadOnly: true})
-			must.OK(t, err)
+			bare := must.Get(care.New(ctx, linkless{st, &hidden}, repokit.By, core.Options{ReadOnly: true}))(t)
 			want, _ := answers(t, bare, reqs)
 			got, _ := answers(t, r, reqs)
 			repokit.Same(t, fmt.Sprintf("seed %d, commit %d", seed, commit), want, got)
 			if size > 5 {
 				continue
 			}
-			fresh, err := care.New(ctx, st, repokit.By, core.Options{ReadOnly: true})
-			must.OK(t, err)
+			fresh := must.Get(care.New(ctx, st, repokit.By, core.Options{ReadOnly: true}))(t)
 			got, _ = answers(t, fresh, reqs)
 			repokit.Same(t, fmt.Sprintf("seed %d, commit %d, opened anew", seed, commit), want, got)
 		}
-		if hidden == 0 {
-			t.Error("there were no indexes to do without")
-		}
+		must.Check(t, hidden != 0, "there were no indexes to do without")
 		repokit.CheckClean(t, r)
 	}
 }
@@ -179,8 +174,7 @@ func linkCells(t *testing.T, st store.Store) map[ipld.CID]ipld.CID {
 func TestLinksOfOthers(t *testing.T) {
 	ctx := t.Context()
 	st := mem.New()
-	r, err := care.New(ctx, st, repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(ctx, st, repokit.By, core.Options{}))(t)
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"T","summary":"zebra"}}
 {"node":{"key":"b","type":"T","summary":"other"}}
 {"edge":{"type":"e","src":"a","dst":"b"}}`)
@@ -195,18 +189,15 @@ func TestLinksOfOthers(t *testing.T) {
 		}
 	}
 	must.OK(t, st.Derived().SetCell(ctx, key, old))
-	fresh, err := care.New(ctx, st, repokit.By, core.Options{})
-	must.OK(t, err)
-	_, err = rank.Retrieve(ctx, repokit.Head(t, fresh), retrieve.Request{Text: "zebra"})
+	fresh := must.Get(care.New(ctx, st, repokit.By, core.Options{}))(t)
+	_, err := rank.Retrieve(ctx, repokit.Head(t, fresh), retrieve.Request{Text: "zebra"})
 	must.Fail(t, err, store.ErrCorrupt)
 	report, err := care.Fsck(ctx, fresh, care.FsckOptions{})
-	if err != nil || len(report.Errors) != 1 || report.Errors[0].Kind != care.FsckIndex {
-		t.Errorf("fsck: %+v, %v", report, err)
-	}
+	must.Check(t, err == nil && len(report.Errors) == 1 && report.Errors[0].Kind == care.FsckIndex,
+		"fsck: %+v, %v", report, err)
 	res, err := care.Repair(ctx, fresh, care.FsckOptions{})
-	if err != nil || len(res.Done) != 2 || len(res.Report.Errors) > 0 {
-		t.Fatalf("repair: %+v, %v", res, err)
-	}
+	must.Require(t, err == nil && len(res.Done) == 2 && len(res.Report.Errors) <= 0,
+		"repair: %+v, %v", res, err)
 	must.Equal(t, len(linkCells(t, st)), 1, "indexes of links after the repair")
 }
 
@@ -215,8 +206,7 @@ func TestLinksAreCollected(t *testing.T) {
 	effort.Alone(t)
 	ctx := t.Context()
 	st := mem.New()
-	r, err := care.New(ctx, st, repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(ctx, st, repokit.By, core.Options{}))(t)
 	m := &linkModel{rng: rand.New(rand.NewPCG(4, 4)), n: 300, marked: map[string]bool{}}
 	var b strings.Builder
 	for i := range m.n {
@@ -232,14 +222,11 @@ func TestLinksAreCollected(t *testing.T) {
 	if n := len(linkCells(t, st)); n != kept+1 || kept < 7 {
 		t.Errorf("%d indexes of links, %d before", n, kept)
 	}
-	_, err = r.Branches().Remove(ctx, "other", core.RefOptions{Stamp: repokit.By, Force: true})
-	must.OK(t, err)
+	must.Get(r.Branches().Remove(ctx, "other", core.RefOptions{Stamp: repokit.By, Force: true}))(t)
 	reqs := linkRequests()
 	want, _ := answers(t, r, reqs)
 	repokit.Gc(t, r, 1)
-	if n := len(linkCells(t, st)); n != kept {
-		t.Errorf("%d indexes of links after a collection, want %d", n, kept)
-	}
+	must.Equal(t, len(linkCells(t, st)), kept, "indexes of links after a collection")
 	got, _ := answers(t, r, reqs)
 	repokit.Same(t, "after a collection", want, got)
 	repokit.CheckClean(t, r)

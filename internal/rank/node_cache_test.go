@@ -20,25 +20,19 @@ import (
 func TestNodeCache(t *testing.T) {
 	ctx := t.Context()
 	by := state.Stamp{Author: "ana", Time: 1, Command: []string{"test"}}
-	r, err := care.New(ctx, mem.New(), by, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(ctx, mem.New(), by, core.Options{}))(t)
 	changes := state.ReadChanges(strings.NewReader(`{"node":{"key":"a","type":"T","summary":"harbour lights"}}
 {"node":{"key":"b","type":"T","summary":"harbour walls","content":"see harbour lights"}}`), "lines")
-	_, err = r.Commit(ctx, changes, core.CommitOptions{Stamp: by})
-	must.OK(t, err)
+	must.Get(r.Commit(ctx, changes, core.CommitOptions{Stamp: by}))(t)
 	ask := func() {
 		t.Helper()
-		s, err := r.Snapshot(ctx, string(graph.Head))
-		must.OK(t, err)
+		s := must.Get(r.Snapshot(ctx, string(graph.Head)))(t)
 		answer, err := rank.Retrieve(ctx, s, retrieve.Request{Text: "harbour"})
-		if err != nil || len(answer.Items) != 2 {
-			t.Fatalf("%+v, %v", answer, err)
-		}
+		must.Require(t, err == nil && len(answer.Items) == 2, "%+v, %v", answer, err)
 	}
 	ask()
 	must.Equal(t, r.NodeBlocks.Len(), 2, "nodes are kept")
-	s, err := r.Snapshot(ctx, string(graph.Head))
-	must.OK(t, err)
+	s := must.Get(r.Snapshot(ctx, string(graph.Head)))(t)
 	a, b := graph.NodeID("a"), graph.NodeID("b")
 	if m := rank.OpenMentions(s).Known(b, retrieve.Out); m == nil || !slices.Equal(m.IDs, []graph.ID{a}) {
 		t.Errorf("of the mentions of b are kept %+v", m)

@@ -21,23 +21,19 @@ import (
 // setLimit sets the limit of a profile on a branch, by its newest commit.
 func setLimit(t testing.TB, r *core.Repo, branch, name string, limit int64) *core.CommitResult {
 	t.Helper()
-	res, err := rank.SetProfiles(t.Context(), r, func(p *retrieve.Profiles) error {
+	return must.Get(rank.SetProfiles(t.Context(), r, func(p *retrieve.Profiles) error {
 		p.Named[name] = retrieve.Profile{
 			Params: []ipld.Entry{{Key: "limit", Value: ipld.IntValue(limit)}},
 		}
 		return nil
-	}, core.CommitOptions{Stamp: repokit.By, Branch: branch, Message: name})
-	must.OK(t, err)
-	return res
+	}, core.CommitOptions{Stamp: repokit.By, Branch: branch, Message: name}))(t)
 }
 
 // limitOf returns the limit that a profile has at a revision, 0 for none.
 func limitOf(t testing.TB, r *core.Repo, rev, name string) int64 {
 	t.Helper()
-	s, err := r.Snapshot(t.Context(), rev)
-	must.OK(t, err)
-	p, err := rank.Profiles(t.Context(), s)
-	must.OK(t, err)
+	s := must.Get(r.Snapshot(t.Context(), rev))(t)
+	p := must.Get(rank.Profiles(t.Context(), s))(t)
 	v, _ := ipld.FindEntry(p.Named[name].Params, "limit")
 	return v.Int()
 }
@@ -54,9 +50,8 @@ const bob = `{"node":{"key":"bob","type":"Person","summary":"Bob leads nothing"}
 func TestProfilesStay(t *testing.T) {
 	r := repokit.OpenMem(t)
 	first := setLimit(t, r, "", "team", 3) // the first commit of all
-	if first.NoChange || first.Graph != repokit.Head(t, r).Graph() || len(first.Parents) > 0 {
-		t.Errorf("%+v", first)
-	}
+	must.Check(t, !first.NoChange && first.Graph == repokit.Head(t, r).Graph() && len(first.Parents) <= 0,
+		"%+v", first)
 	if again := setLimit(t, r, "", "team", 3); !again.NoChange || again.Commit != first.Commit {
 		t.Errorf("again: %+v", again)
 	}
@@ -66,8 +61,7 @@ func TestProfilesStay(t *testing.T) {
 		"amend": func() error {
 			amend := opt
 			amend.Amend = true
-			_, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(bob), "f"), amend)
-			return err
+			return must.Err(r.Commit(t.Context(), state.ReadChanges(strings.NewReader(bob), "f"), amend))
 		},
 		"stage": func() error {
 			_, err := r.Stages().Add(t.Context(), state.ReadChanges(strings.NewReader(
@@ -80,42 +74,32 @@ func TestProfilesStay(t *testing.T) {
 		"rebase": func() error {
 			rebase := opt
 			rebase.Base = &facts.Commit
-			_, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(
-				`{"node":{"key":"d","type":"T"}}`), "f"), rebase)
-			return err
+			return must.Err(r.Commit(t.Context(), state.ReadChanges(strings.NewReader(
+				`{"node":{"key":"d","type":"T"}}`), "f"), rebase))
 		},
 		"base before profiles": func() error {
 			rebase := opt
 			rebase.Base = new(ipld.CID)
-			_, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(
-				`{"node":{"key":"e","type":"T"}}`), "f"), rebase)
-			return err
+			return must.Err(r.Commit(t.Context(), state.ReadChanges(strings.NewReader(
+				`{"node":{"key":"e","type":"T"}}`), "f"), rebase))
 		},
 		"restore": func() error {
 			if _, err := repokit.TryLines(r, `{"remove":{"node":"alice"}}`); err != nil {
 				return err
 			}
-			_, err := merging.Restore(t.Context(), r, facts.Commit.String(), []string{"alice"}, opt)
-			return err
+			return must.Err(merging.Restore(t.Context(), r, facts.Commit.String(), []string{"alice"}, opt))
 		},
-		"revert": func() error {
-			_, err := merging.Revert(t.Context(), r, "HEAD", repokit.Options(""))
-			return err
-		},
+		"revert": func() error { return must.Err(merging.Revert(t.Context(), r, "HEAD", repokit.Options(""))) },
 		"purge": func() error {
-			_, err := care.Purge(t.Context(), r, "bob", care.PurgeOptions{Stamp: repokit.By})
-			return err
+			return must.Err(care.Purge(t.Context(), r, "bob", care.PurgeOptions{Stamp: repokit.By}))
 		},
 		"gc": func() error {
-			_, err := care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By, KeepOps: 1})
-			return err
+			return must.Err(care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By, KeepOps: 1}))
 		},
 	}
 	order := []string{"amend", "stage", "rebase", "base before profiles", "restore", "revert", "purge",
 		"gc"}
-	if len(order) != len(steps) {
-		t.Fatal("a step is left out")
-	}
+	must.Require(t, len(order) == len(steps), "a step is left out")
 	for _, name := range order {
 		must.OK(t, steps[name](), name)
 		wantLimit(t, r, "HEAD", "team", 3)
@@ -126,19 +110,15 @@ func TestProfilesStay(t *testing.T) {
 func TestProfilesStaged(t *testing.T) {
 	r := repokit.OpenMem(t)
 	setLimit(t, r, "", "team", 3)
-	_, err := r.Stages().Add(t.Context(), state.ReadChanges(strings.NewReader(alice), "f"),
-		core.StageOptions{Stamp: repokit.By})
-	must.OK(t, err)
+	must.Get(r.Stages().Add(t.Context(), state.ReadChanges(strings.NewReader(alice), "f"),
+		core.StageOptions{Stamp: repokit.By}))(t)
 	setLimit(t, r, "", "team", 4)
-	status, err := r.Stages().Status(t.Context(), "")
-	must.OK(t, err)
+	status := must.Get(r.Stages().Status(t.Context(), ""))(t)
 	if d, err := rank.DiffProfiles(t.Context(), status.Diff); d != nil || err != nil {
 		t.Errorf("staged: %+v, %v", d, err)
 	}
 	res, err := r.Stages().Commit(t.Context(), "", core.CommitOptions{Stamp: repokit.By, Message: "m"})
-	if err != nil || !res.Rebased {
-		t.Fatalf("%+v, %v", res, err)
-	}
+	must.Require(t, err == nil && res.Rebased, "%+v, %v", res, err)
 	wantLimit(t, r, "HEAD", "team", 4)
 }
 
@@ -154,15 +134,12 @@ func TestProfilesTaken(t *testing.T) {
 	for name, files := range map[string][][]byte{"whole": {all}, "range": {first, rest}} {
 		into := repokit.OpenMem(t)
 		for _, file := range files {
-			if _, err := repokit.TryImport(into, file, exchange.ImportOptions{Name: "x", As: "main"}); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
+			must.Get(repokit.TryImport(into, file, exchange.ImportOptions{Name: "x", As: "main"}))(t, name)
 		}
 		wantLimit(t, into, "main", "team", 4)
 		wantLimit(t, into, "main~2", "team", 3)
 	}
-	_, err := history.Undo(t.Context(), r, "", repokit.By)
-	must.OK(t, err)
+	must.Get(history.Undo(t.Context(), r, "", repokit.By))(t)
 	wantLimit(t, r, "HEAD", "team", 3)
 }
 

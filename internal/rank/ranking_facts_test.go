@@ -57,8 +57,7 @@ func ofMemory(look func(t testing.TB, c cases.Case, s *core.Snapshot) any) func(
 
 // goldenCommunities are the members of each community in order: id, and the weight of their edges within.
 func goldenCommunities(t testing.TB, _ cases.Case, s *core.Snapshot) any {
-	p, err := outline.Communities(t.Context(), s)
-	must.OK(t, err)
+	p := must.Get(outline.Communities(t.Context(), s))(t)
 	all := [][]string{}
 	for n := range p.Len() {
 		var members []string
@@ -72,21 +71,18 @@ func goldenCommunities(t testing.TB, _ cases.Case, s *core.Snapshot) any {
 
 // goldenDigests is the record of the root's digest, and the CIDs of all.
 func goldenDigests(t testing.TB, _ cases.Case, s *core.Snapshot) any {
-	d, err := outline.Open(t.Context(), s, distill.Default(), outline.DigestOptions{})
-	must.OK(t, err)
+	d := must.Get(outline.Open(t.Context(), s, distill.Default(), outline.DigestOptions{}))(t)
 	if !d.Root.Defined() {
 		return "none"
 	}
 	root, _, err := d.Top(t.Context(), d.Blocks, graph.ID{})
 	must.OK(t, err)
-	value, err := ipld.DecodeValue(root.Encode())
-	must.OK(t, err)
+	value := must.Get(ipld.DecodeValue(root.Encode()))(t)
 	scopes := map[string]string{}
 	for e, err := range d.Scopes.Scan(t.Context(), nil, nil) {
 		must.OK(t, err)
 		id := graph.ID(e.Key)
-		c, err := d.Scope(t.Context(), id)
-		must.OK(t, err)
+		c := must.Get(d.Scope(t.Context(), id))(t)
 		scopes[id.String()] = c.String()
 	}
 	return map[string]any{"root": d.Root.String(), "record": string(ipld.AppendJSON(nil, value)), "scopes": scopes}
@@ -98,8 +94,7 @@ func goldenStats(t testing.TB, c cases.Case, s *core.Snapshot) any {
 	st := mem.New().Facts()
 	manifest, err := index.Update(t.Context(), st, ipld.CID{}, goldenDocuments(t, s), index.UpdateOptions{})
 	must.OK(t, err)
-	x, err := index.Open(t.Context(), st, manifest, nil)
-	must.OK(t, err)
+	x := must.Get(index.Open(t.Context(), st, manifest, nil))(t)
 	stats := x.Stats()
 	fields := []string{}
 	for f := range stats.Terms {
@@ -109,8 +104,7 @@ func goldenStats(t testing.TB, c cases.Case, s *core.Snapshot) any {
 	must.OK(t, json.Unmarshal(c.Expect, &asked))
 	df := map[string]int64{}
 	for term := range asked.DF {
-		df[term], err = x.TermStats(t.Context(), term)
-		must.OK(t, err)
+		df[term] = must.Get(x.TermStats(t.Context(), term))(t)
 	}
 	return map[string]any{"nodes": stats.Nodes, "fields": fields, "df": df}
 }
@@ -152,8 +146,7 @@ func goldenChoice(t testing.TB, c cases.Case) any {
 		cases.Parse(t, given, &name)
 		delete(members, "profile")
 	}
-	rest, err := json.Marshal(members)
-	must.OK(t, err)
+	rest := must.Get(json.Marshal(members))(t)
 	req := goldenRequest(t, rest)
 	req.Profile = name
 	var given []string
@@ -162,8 +155,7 @@ func goldenChoice(t testing.TB, c cases.Case) any {
 	}
 	var profiles *retrieve.Profiles
 	if in.Profiles != "" {
-		profiles, err = retrieve.DecodeProfiles(cases.Bytes(t, in.Profiles))
-		must.OK(t, err)
+		profiles = must.Get(retrieve.DecodeProfiles(cases.Bytes(t, in.Profiles)))(t)
 	}
 	got, err := profiles.Apply(req.Explicitly(given...))
 	var refused *retrieve.RequestError

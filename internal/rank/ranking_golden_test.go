@@ -60,8 +60,7 @@ func (g goldenMemory) batches(t testing.TB) []cases.Batch {
 	if g.Memory == "" {
 		return g.Batches
 	}
-	data, err := os.ReadFile(filepath.Join(goldens, "memories", g.Memory+".jsonl"))
-	must.OK(t, err)
+	data := must.Get(os.ReadFile(filepath.Join(goldens, "memories", g.Memory+".jsonl")))(t)
 	var all []cases.Batch
 	for line := range strings.Lines(string(data)) {
 		var b cases.Batch
@@ -75,8 +74,7 @@ func (g goldenMemory) batches(t testing.TB) []cases.Batch {
 func (g goldenMemory) repository(t testing.TB, l layout) *core.Repo {
 	t.Helper()
 	stamp := state.Stamp{Author: g.Author, Command: []string{"test"}}
-	r, err := care.New(t.Context(), mem.New(), stamp, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), mem.New(), stamp, core.Options{}))(t)
 	for _, b := range g.batches(t) {
 		stamp.Time = graph.Time(b.Time)
 		all := b.All()
@@ -94,8 +92,7 @@ func (g goldenMemory) repository(t testing.TB, l layout) *core.Repo {
 		}
 	}
 	if l.rebuild && g.tip(t, r) != nil {
-		_, err := r.Indexes().Rebuild(t.Context(), "HEAD")
-		must.OK(t, err)
+		must.Get(r.Indexes().Rebuild(t.Context(), "HEAD"))(t)
 	}
 	return r
 }
@@ -108,9 +105,7 @@ func (goldenMemory) tip(t testing.TB, r *core.Repo) *core.Snapshot {
 	if !c.Defined() {
 		return nil
 	}
-	s, err := r.At(t.Context(), c)
-	must.OK(t, err)
-	return s
+	return must.Get(r.At(t.Context(), c))(t)
 }
 
 // with gives the memory in a layout to fn, and closes it.
@@ -145,9 +140,7 @@ func goldenOf(t testing.TB, layer string, s *core.Snapshot, req retrieve.Request
 	a, err := rank.Retrieve(context.Background(), s, req)
 	if err != nil {
 		var refused *retrieve.RequestError
-		if !errors.As(err, &refused) || !errors.Is(err, retrieve.ErrRequest) {
-			t.Fatal(err)
-		}
+		must.Require(t, errors.As(err, &refused) && errors.Is(err, retrieve.ErrRequest), "%v", err)
 		return goldenAnswer{Error: refused.Param}
 	}
 	out := goldenAnswer{Tokens: a.TokensUsed, Candidates: a.Candidates}
@@ -178,17 +171,13 @@ func goldenOf(t testing.TB, layer string, s *core.Snapshot, req retrieve.Request
 	a.Commit = ipld.Sum(ipld.DagCBOR, nil) // each layout has different commits
 	receipt, _ := a.Receipt()
 	block := receipt.Encode()
-	if _, err := retrieve.DecodeReceipt(block); err != nil {
-		t.Errorf("a receipt that is refused: %v", err)
-	}
+	must.Get(retrieve.DecodeReceipt(block))(t, "a receipt that is refused")
 	if layer == "receipt" {
-		value, err := ipld.DecodeValue(block)
-		must.OK(t, err)
+		value := must.Get(ipld.DecodeValue(block))(t)
 		out.Receipt = string(ipld.AppendJSON(nil, value))
 	}
-	detail, err := inner([]any{a.Items, a.DroppedItems, a.Digests, nil, a.Dates, a.Readings, a.Kin, nil,
-		a.Recall, a.TokensBudget})
-	must.OK(t, err)
+	detail := must.Get(inner([]any{a.Items, a.DroppedItems, a.Digests, nil, a.Dates, a.Readings, a.Kin, nil,
+		a.Recall, a.TokensBudget}))(t)
 	out.SHA256 = fmt.Sprintf("%x", sha256.Sum256(append(detail, block...)))
 	return out
 }
@@ -207,8 +196,7 @@ func TestRankingGolden(t *testing.T) {
 	effort.Alone(t)
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
-	paths, err := filepath.Glob(filepath.Join(goldens, "*.jsonl"))
-	must.OK(t, err)
+	paths := must.Get(filepath.Glob(filepath.Join(goldens, "*.jsonl")))(t)
 	n, total := 0, 0
 	every := effort.Pick(5, 2, 1)
 	for _, path := range paths {
@@ -232,9 +220,7 @@ func TestRankingGolden(t *testing.T) {
 			})
 		})
 	}
-	if total < leastGolden {
-		t.Errorf("%d requests, want %d", total, leastGolden)
-	}
+	must.Check(t, total >= leastGolden, "%d requests, want %d", total, leastGolden)
 }
 
 // everyWay answers in each layout with each number of threads.
@@ -252,14 +238,11 @@ func everyWay(t testing.TB, c cases.Case, g goldenMemory, ask func(*core.Snapsho
 			for _, n := range threads {
 				runtime.GOMAXPROCS(n)
 				got := ask(s)
-				text, err := json.Marshal(got)
-				must.OK(t, err)
+				text := must.Get(json.Marshal(got))(t)
 				if first == nil {
 					first, answer = text, got
 				}
-				if string(text) != string(first) {
-					t.Errorf("%s: %s, %d threads:\n got %s\nwant %s", c.Path(), l.name, n, text, first)
-				}
+				must.Equal(t, string(text), string(first), c.Path(), ": ", l.name, ", ", n, " threads:\n")
 			}
 			return nil
 		})

@@ -106,8 +106,7 @@ func goldenRequest(t testing.TB, data []byte) retrieve.Request {
 			Name: p.Name, Op: retrieve.Op(p.Op), Edges: retrieve.Direction(p.Edges),
 		}
 		if p.Value != nil {
-			value, err := ipld.ParseJSON(p.Value)
-			must.OK(t, err)
+			value := must.Get(ipld.ParseJSON(p.Value))(t)
 			pred.Value = value
 		}
 		q.Where = append(q.Where, pred)
@@ -119,8 +118,7 @@ func goldenIDs(t testing.TB, texts []string) []graph.ID {
 	t.Helper()
 	var ids []graph.ID
 	for _, s := range texts {
-		id, err := graph.ParseID(s)
-		must.OK(t, err)
+		id := must.Get(graph.ParseID(s))(t)
 		ids = append(ids, id)
 	}
 	return ids

@@ -69,18 +69,16 @@ func TestHostileQuestions(t *testing.T) {
 	// 24.4 MB of 9,000 known words, 15.5 plainly: bands split the scores of 50 candidates by word.
 	const nodes, mostBlocks, mostAllocs, mostBytes = 1000, 400, 150_000, 24 << 20
 	base := mem.New()
-	r, err := care.New(t.Context(), base, repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), base, repokit.By, core.Options{}))(t)
 	wordy(t, r, nodes)
 	ask := func(text string) (blocks, allocs, bytes int) {
 		counting := testkit.NewTamper(base)
-		r, err := care.New(t.Context(), counting, repokit.By, core.Options{ReadOnly: true})
-		must.OK(t, err)
+		r := must.Get(care.New(t.Context(), counting, repokit.By, core.Options{ReadOnly: true}))(t)
 		s := repokit.Head(t, r)
 		var before, after runtime.MemStats
 		read := len(counting.Read())
 		runtime.ReadMemStats(&before)
-		_, err = rank.Retrieve(context.Background(), s, retrieve.Request{Text: text})
+		_, err := rank.Retrieve(context.Background(), s, retrieve.Request{Text: text})
 		runtime.ReadMemStats(&after)
 		must.OK(t, err)
 		return len(counting.Read()) - read, int(after.Mallocs - before.Mallocs),
@@ -107,10 +105,8 @@ func TestHostileQuestions(t *testing.T) {
 		blocks, allocs, bytes := ask(text)
 		t.Logf("%-9s %5d blocks, %6d allocations of %8d bytes", name, blocks, allocs, bytes)
 		// All parts of the index, and the nodes that thousands of words find instead of three.
-		if blocks > usual+mostBlocks || allocs > mostAllocs || bytes > mostBytes {
-			t.Errorf("%s: %d blocks, %d of them usual, %d allocations, %d bytes", name, blocks, usual,
-				allocs, bytes)
-		}
+		must.Check(t, blocks <= usual+mostBlocks && allocs <= mostAllocs && bytes <= mostBytes,
+			"%s: %d blocks, %d of them usual, %d allocations, %d bytes", name, blocks, usual, allocs, bytes)
 	}
 }
 

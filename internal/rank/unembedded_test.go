@@ -52,14 +52,12 @@ func TestUnembedded(t *testing.T) {
 			add("e", tt.empty, `,"summary":" "`, "")
 			add("o", tt.other, `,"summary":"a text"`, "n")
 			if lines.Len() > 0 {
-				_, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(lines.String()), ""),
-					core.CommitOptions{Stamp: repokit.By})
-				must.OK(t, err)
+				must.Get(r.Commit(t.Context(), state.ReadChanges(strings.NewReader(lines.String()), ""),
+					core.CommitOptions{Stamp: repokit.By}))(t)
 			}
 			_, at, err := r.Branch(t.Context())
 			must.OK(t, err)
-			s, err := r.At(t.Context(), at)
-			must.OK(t, err)
+			s := must.Get(r.At(t.Context(), at))(t)
 			lack, of, err := rank.Unembedded(t.Context(), s, "m")
 			if all := tt.vectors + tt.texts + tt.empty + tt.other; err != nil || lack != tt.lack || of != all {
 				t.Errorf("%d of %d, %v: want %d of %d", lack, of, err, tt.lack, all)

@@ -3,7 +3,6 @@ package rank_test
 import (
 	"encoding/binary"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
@@ -32,21 +31,14 @@ func TestVectorCache(t *testing.T) {
 		return kept
 	}
 	for _, model := range []string{"a", "b", "c", "d"} {
-		if !add(model, 1000, 0) {
-			t.Errorf("%s is not kept", model)
-		}
+		must.Check(t, add(model, 1000, 0), "%s is not kept", model)
 	}
-	if n := c.Sets.Len(); n != 3 || c.Sets.Bytes() != 3*size {
-		t.Errorf("%d sets of %d bytes, want 3 of %d", n, c.Sets.Bytes(), 3*size)
-	}
-	if add("e", int(c.Limit)+1, 0) {
-		t.Error("one larger than the cache is kept")
-	}
+	must.Equal(t, c.Sets.Len(), 3, "sets of")
+	must.Equal(t, c.Sets.Bytes(), 3*size, "sets of")
+	must.Check(t, !add("e", int(c.Limit)+1, 0), "one larger than the cache is kept")
 	_, _, epoch := c.Sets.Get(view.VectorsOf{Model: "f"})
 	c.Clear()
-	if add("f", 1000, epoch) {
-		t.Error("what was read before the clearing is kept")
-	}
+	must.Check(t, !add("f", 1000, epoch), "what was read before the clearing is kept")
 }
 
 // TestDenseInt8 makes i8 of floats as a query's are.
@@ -59,10 +51,7 @@ func TestDenseInt8(t *testing.T) {
 	}
 	e := &graph.Embedding{Model: "m", DType: graph.Float32, Dims: 4, Data: data}
 	must.OK(t, e.Validate())
-	want, err := graph.Quantise(floats)
-	must.OK(t, err)
-	got, err := view.DenseInt8(e)
-	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v, want %v, %v", got, want, err)
-	}
+	want := must.Get(graph.Quantise(floats))(t)
+	got := must.Get(view.DenseInt8(e))(t)
+	must.Same(t, got, want)
 }

@@ -61,10 +61,8 @@ func TestDensePurge(t *testing.T) {
 `)
 	req := retrieve.Request{Vectors: []retrieve.QueryVector{{Model: "m", Values: []int8{1, 1}}}}
 	at := func() []string {
-		s, err := r.At(t.Context(), first.Commit)
-		must.OK(t, err)
-		a, err := rank.Retrieve(t.Context(), s, req)
-		must.OK(t, err)
+		s := must.Get(r.At(t.Context(), first.Commit))(t)
+		a := must.Get(rank.Retrieve(t.Context(), s, req))(t)
 		var keys []string
 		for _, item := range a.Items {
 			keys = append(keys, item.Key)
@@ -72,20 +70,14 @@ func TestDensePurge(t *testing.T) {
 		slices.Sort(keys)
 		return keys
 	}
-	if got := at(); !slices.Equal(got, []string{"a", "b"}) {
-		t.Fatal(got)
-	}
-	_, err := care.Purge(t.Context(), r, "a", care.PurgeOptions{Stamp: repokit.By})
-	must.OK(t, err)
-	if got := at(); !slices.Equal(got, []string{"b"}) {
-		t.Errorf("after the purge: %v", got)
-	}
+	must.Same(t, at(), []string{"a", "b"})
+	must.Get(care.Purge(t.Context(), r, "a", care.PurgeOptions{Stamp: repokit.By}))(t)
+	must.Same(t, at(), []string{"b"}, "after the purge")
 }
 
 // TestDenseConcurrent asks for models from many goroutines while a cache keeps only some.
 func TestDenseConcurrent(t *testing.T) {
-	r, err := care.New(t.Context(), mem.New(), repokit.By, core.Options{VectorCache: 1500})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), mem.New(), repokit.By, core.Options{VectorCache: 1500}))(t)
 	defer r.Close()
 	rng := rand.New(rand.NewPCG(5, 5))
 	m := denseModel{map[string]string{}, map[[2]string][]int8{}}
@@ -105,9 +97,7 @@ func TestDenseConcurrent(t *testing.T) {
 	done := make(chan error)
 	for i, model := range slices.Repeat([]string{"m", "m2", "x"}, 4) {
 		want, err := count(t.Context(), model)
-		if err != nil || want == 0 {
-			t.Fatalf("%s: %d items, %v", model, want, err)
-		}
+		must.Require(t, err == nil && want != 0, "%s: %d items, %v", model, want, err)
 		go func() {
 			n, err := count(context.Background(), model)
 			if err == nil && n != want {
@@ -121,7 +111,7 @@ func TestDenseConcurrent(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = rank.Retrieve(ctx, s, retrieve.Request{Vectors: []retrieve.QueryVector{{Model: "y",
+	_, err := rank.Retrieve(ctx, s, retrieve.Request{Vectors: []retrieve.QueryVector{{Model: "y",
 		Values: []int8{1}}}})
 	must.Fail(t, err, context.Canceled)
 }

@@ -41,14 +41,11 @@ func TestAlone(t *testing.T) {
 				t.Errorf("%s without %s: %v, %v", fusion, lane, ok, rest.Validate())
 			}
 		}
-		if len(req.Weights) > 0 {
-			t.Error("the request was changed")
-		}
+		must.Check(t, len(req.Weights) <= 0, "the request was changed")
 	}
 	newest, ok := Alone(manyLanes(), retrieve.LaneRecency)
-	if !ok || !asksNothing(newest) || newest.Validate() != nil || checkRewritten(&newest) != nil {
-		t.Errorf("newest: %+v", newest)
-	}
+	must.Check(t, ok && asksNothing(newest) && newest.Validate() == nil && checkRewritten(&newest) == nil,
+		"newest: %+v", newest)
 	if _, ok := Alone(manyLanes(), "dense:x"); ok {
 		t.Error("there is a lane that is not there")
 	}
@@ -67,9 +64,7 @@ func TestWeighing(t *testing.T) {
 	req.Weights = []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: 2 * fixed.One}, {Lane: retrieve.LaneTime, Weight: 5}}
 	got, ok := weighing(req, "sparse:s", 7)
 	want := []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: 2 * fixed.One}, {Lane: retrieve.LaneTime, Weight: 5}, {Lane: "sparse:s", Weight: 7}}
-	if !ok || !slices.Equal(got.Weights, want) || len(req.Weights) != 2 {
-		t.Errorf("weights %v", got.Weights)
-	}
+	must.Check(t, ok && slices.Equal(got.Weights, want) && len(req.Weights) == 2, "weights %v", got.Weights)
 	// Ranks have no weights: with weights all others count as they did.
 	req.Fusion, req.Weights = retrieve.RRF, []retrieve.LaneWeight{{Lane: retrieve.LaneTime, Weight: 5}}
 	got, ok = weighing(req, "dense:d", 0)

@@ -3,7 +3,6 @@ package stage
 import (
 	"bytes"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
@@ -73,20 +72,13 @@ func TestReceiptsKeepAnyBytes(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, ipld.AppendJSON(nil, receipt.Params))
 		}
-		if !bytes.Equal(got.Encode(), block) {
-			t.Fatalf("written otherwise than it was read: %x", block)
-		}
-		back, err := got.Request(string(text))
-		must.OK(t, err)
+		must.Require(t, bytes.Equal(got.Encode(), block), "written otherwise than it was read: %x", block)
+		back := must.Get(got.Request(string(text)))(t)
 		want := req.Resolve()
 		for i, v := range want.Vectors {
-			if !slices.Equal(back.Vectors[i].Values, v.Values) {
-				t.Fatalf("vector %d, want %d", back.Vectors[i].Values, v.Values)
-			}
+			must.Same(t, back.Vectors[i].Values, v.Values, "vector")
 		}
-		if !slices.Equal(back.Exclude, want.Exclude) || !slices.Equal(back.Reranked, want.Reranked) {
-			t.Fatalf("ids %v and %v, want %v and %v", back.Exclude, back.Reranked, want.Exclude,
-				want.Reranked)
-		}
+		must.Same(t, back.Exclude, want.Exclude, "ids")
+		must.Same(t, back.Reranked, want.Reranked, "ids")
 	}
 }

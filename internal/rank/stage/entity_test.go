@@ -13,9 +13,7 @@ import (
 
 func analyser(t testing.TB) *text.Analyzer {
 	t.Helper()
-	a, err := text.New(retrieve.Language)
-	must.OK(t, err)
-	return a
+	return must.Get(text.New(retrieve.Language))(t)
 }
 
 // spell writes entities one after the other: words that need a capital have one.
@@ -42,14 +40,11 @@ func FuzzEntities(f *testing.F) {
 	a := analyser(f)
 	f.Fuzz(func(t *testing.T, s string) {
 		list := entitiesOf(a, s)
-		if len(list) > maxEntities {
-			t.Fatalf("%d entities", len(list))
-		}
+		must.Require(t, len(list) <= maxEntities, "%d entities", len(list))
 		m := newMatcher(a)
 		for _, e := range list {
-			if n := len(e.words); n == 0 || n > maxEntityWords || len(e.terms) == 0 {
-				t.Fatalf("%+v", e)
-			}
+			n := len(e.words)
+			must.Require(t, n != 0 && n <= maxEntityWords && len(e.terms) != 0, "%+v", e)
 			m.learn(e)
 		}
 		if got := m.in(s, list, 1<<len(list)-1); got != 1<<len(list)-1 &&
@@ -94,10 +89,8 @@ func TestEntitiesIn(t *testing.T) {
 		"a byte later":       {graph.Node{Content: content(32_768 - len(end) + 1)}, 0},
 	} {
 		r := &request{g: newMemory()}
-		got, err := r.entitiesIn(t.Context(), m, &c.node, list)
-		if err != nil || got != c.want {
-			t.Errorf("%s: %b, %v, want %b", what, got, err, c.want)
-		}
+		got := must.Get(r.entitiesIn(t.Context(), m, &c.node, list))(t, what)
+		must.Equal(t, got, c.want, what)
 	}
 	broken := newMemory()
 	broken.failOn = "Content"

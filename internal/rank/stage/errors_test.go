@@ -81,23 +81,18 @@ func TestErrorsComeBack(t *testing.T) {
 		for _, method := range c.methods {
 			m, sources := c.of()
 			m.failOn = method
-			if a, err := (Runner{}).Run(t.Context(), sources, sources, testCommit, ofAll(c.req)); !errors.Is(err, errBroken) || a != nil {
-				t.Errorf("%s: %s fails: %v, %v", name, method, a, err)
-			}
+			a, err := (Runner{}).Run(t.Context(), sources, sources, testCommit, ofAll(c.req))
+			must.Check(t, errors.Is(err, errBroken) && a == nil, "%s: %s fails: %v, %v", name, method, a, err)
 		}
 	}
 	m := library()
 	m.failOn = "Node"
-	if _, err := (Runner{}).Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "web",
-		RerankOptions: retrieve.RerankOptions{Reranker: &judge{}}}); !errors.Is(err, errBroken) {
-		t.Errorf("a reranker's texts: %v", err)
-	}
+	must.Fail(t, must.Err((Runner{}).Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "web",
+		RerankOptions: retrieve.RerankOptions{Reranker: &judge{}}})), errBroken, "a reranker's texts")
 	unseen := retrieve.Request{Exclusions: retrieve.Exclusions{Unseen: true}}
-	if _, err := complete.ExcludeSeen(unseen, func(yield func(complete.Shown, error) bool) {
+	must.Fail(t, must.Err(complete.ExcludeSeen(unseen, func(yield func(complete.Shown, error) bool) {
 		yield(complete.Shown{}, errBroken)
-	}); !errors.Is(err, errBroken) {
-		t.Errorf("a session's records: %v", err)
-	}
+	})), errBroken, "a session's records")
 }
 
 // TestMissingNode checks that a graph which lost a node is an error, never a shorter answer.
@@ -115,9 +110,7 @@ func TestIndexWithoutVectors(t *testing.T) {
 		{Vectors: vectorOf("m", 1)}, {Sparse: sparseOf("s", graph.Term{Term: "y", Weight: 1})},
 	} {
 		a, err := Runner{}.Run(t.Context(), m, struct{ source.Index }{m}, testCommit, req)
-		if err == nil || a != nil {
-			t.Errorf("%+v: %v, %v", req, a, err)
-		}
+		must.Check(t, err != nil && a == nil, "%+v: %v, %v", req, a, err)
 	}
 }
 
@@ -133,7 +126,5 @@ func TestAcceptFails(t *testing.T) {
 	req := retrieve.Request{Where: []retrieve.Predicate{{Name: "p", Op: retrieve.Exists}}}
 	f := source.NewFilter(newMemory(), &req)
 	ok, err := f.Accept(t.Context())(brokenDocument{source.NodeDocument(n)})
-	if ok || !errors.Is(err, errBroken) {
-		t.Errorf("accepted %v, error %v", ok, err)
-	}
+	must.Check(t, !ok && errors.Is(err, errBroken), "accepted %v, error %v", ok, err)
 }

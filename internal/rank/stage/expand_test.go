@@ -105,13 +105,10 @@ func TestMentionMemo(t *testing.T) {
 			}
 			randomFilters(rng, &req)
 			req = ofAll(req)
-			got, err := Runner{Mentions: memo}.Run(t.Context(), m, m, testCommit, req)
-			must.OK(t, err)
+			got := must.Get(Runner{Mentions: memo}.Run(t.Context(), m, m, testCommit, req))(t)
 			must.Equal(t, diff(m.ask(t, req), got), "", "request ", req)
 		}
 		hits += memo.hits
 	}
-	if hits == 0 {
-		t.Error("nothing was known")
-	}
+	must.Check(t, hits != 0, "nothing was known")
 }

@@ -430,9 +430,7 @@ func ofAll(req retrieve.Request) retrieve.Request {
 // ask runs a request and fails the test on an error.
 func (m *memory) ask(t testing.TB, req retrieve.Request) *retrieve.Answer {
 	t.Helper()
-	a, err := Runner{}.Run(t.Context(), m, m, testCommit, ofAll(req))
-	must.OK(t, err, "run ", req)
-	return a
+	return must.Get(Runner{}.Run(t.Context(), m, m, testCommit, ofAll(req)))(t, "run ", req)
 }
 
 // ids returns the ids of an answer's items in order.

@@ -56,9 +56,8 @@ func checkState(t *testing.T, state graph.State, req retrieve.Request, want bool
 	r := &request{g: m, req: req.Resolve()}
 	r.filter = source.NewFilter(m, &r.req)
 	shown, more, err := r.visible(t.Context(), plain, retrieve.Out)
-	if err != nil || more != 0 {
-		t.Fatalf("%d more, %v", more, err)
-	}
+	must.OK(t, err, "more")
+	must.Equal(t, more, 0, "more")
 	for _, l := range shown {
 		links = append(links, l.Other)
 	}

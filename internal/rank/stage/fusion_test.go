@@ -40,9 +40,8 @@ func TestWeightsRefused(t *testing.T) {
 		m := shelf()
 		_, err := Runner{}.Run(t.Context(), m, m, testCommit, c.req)
 		var re *retrieve.RequestError
-		if !errors.As(err, &re) || re.Param != "weights" || !strings.Contains(re.Reason, c.reason) {
-			t.Errorf("%s: %v", c.name, err)
-		}
+		must.Check(t, errors.As(err, &re) && re.Param == "weights" && strings.Contains(re.Reason, c.reason),
+			"%s: %v", c.name, err)
 	}
 	must.Fail(t, (retrieve.Request{Fusion: "max"}).Validate(), retrieve.ErrRequest)
 	for x, want := range map[float64]int64{0: 0, 1: 1 << 16, 0.5: 1 << 15, 16: retrieve.MaxWeight,

@@ -41,8 +41,7 @@ func TestUnseenGolden(t *testing.T) {
 	ids := func(t testing.TB, texts []string) []graph.ID {
 		var all []graph.ID
 		for _, s := range texts {
-			id, err := graph.ParseID(s)
-			must.OK(t, err)
+			id := must.Get(graph.ParseID(s))(t)
 			all = append(all, id)
 		}
 		return all

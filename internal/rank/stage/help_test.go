@@ -68,9 +68,7 @@ func manyIDs(n int) []graph.ID {
 // parsed reads a JSON value of a test case.
 func parsed(t testing.TB, s string) ipld.Value {
 	t.Helper()
-	v, err := ipld.ParseJSON([]byte(s))
-	must.OK(t, err, s)
-	return v
+	return must.Get(ipld.ParseJSON([]byte(s)))(t, s)
 }
 
 // asked are requests that give no parameter that a profile may say.

@@ -23,8 +23,7 @@ func TestTrace(t *testing.T) {
 		Exclusions: retrieve.Exclusions{Exclude: []graph.ID{graph.NodeID("the")}}}
 	plain := m.ask(t, req)
 	for range 2 { // a trace may be used again
-		a, err := Runner{Trace: trace}.Run(t.Context(), m, m, testCommit, ofAll(req))
-		must.OK(t, err)
+		a := must.Get(Runner{Trace: trace}.Run(t.Context(), m, m, testCommit, ofAll(req)))(t)
 		must.Equal(t, diff(plain, a), "")
 		want := []LaneTrace{{Lane: retrieve.LaneText, Weight: 1 << 16, Passed: 1, Found: 1, Best: 2, Worst: 2, Whole: 2,
 			LeftOut: source.LeftOut{Exclude: 1, Types: 1, Times: 1, Marks: 1}}}

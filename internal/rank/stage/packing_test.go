@@ -47,22 +47,18 @@ func TestUnresolved(t *testing.T) {
 	} {
 		_, err := Runner{}.Run(t.Context(), m, m, testCommit, req)
 		var re *retrieve.RequestError
-		if !errors.As(err, &re) || re.Param != param {
-			t.Errorf("%s: %v", param, err)
-		}
+		must.Check(t, errors.As(err, &re) && re.Param == param, "%s: %v", param, err)
 	}
 }
 
 func TestLambda(t *testing.T) {
 	for x, want := range map[float64]int{0: 0, 1: 65_536, 0.5: 32_768, 0.7: 45_875,
 		1.0 / 131_072: 0, 3.0 / 131_072: 2} {
-		if got, ok := retrieve.Lambda(x); !ok || got != want {
-			t.Errorf("%v: %d, want %d", x, got, want)
-		}
+		got, ok := retrieve.Lambda(x)
+		must.Check(t, ok && got == want, "%v: %d, want %d", x, got, want)
 	}
 	for _, x := range []float64{-0.1, 1.0000001, math.NaN(), math.Inf(1)} {
-		if got, ok := retrieve.Lambda(x); ok {
-			t.Errorf("%v: %d", x, got)
-		}
+		got, ok := retrieve.Lambda(x)
+		must.Check(t, !ok, "%v: %d", x, got)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank/source"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -54,9 +55,8 @@ func TestHub(t *testing.T) {
 			m.nodes[num(0)].Summary, m.nodes[num(7)].Summary = "", "a"
 		}
 		a := m.ask(t, retrieve.Request{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expansion: tt.expansion}})
-		if m.buckets > tt.buckets || m.entries > tt.entries {
-			t.Errorf("%+v: %d buckets, %d entries", tt, m.buckets, m.entries)
-		}
+		must.Check(t, m.buckets <= tt.buckets && m.entries <= tt.entries,
+			"%+v: %d buckets, %d entries", tt, m.buckets, m.entries)
 		if slices.Contains(codes(a), retrieve.LinksCut) != tt.cut || slices.Contains(codes(a), retrieve.NothingLinked) {
 			t.Errorf("%+v: warnings %v", tt, codes(a))
 		}
@@ -74,14 +74,11 @@ func TestMassRead(t *testing.T) {
 	}
 	// 8,100 entries for the sources; then of the leaves 1/100 · .85 / 81 of all mass, below 2^-13.
 	a := m.ask(t, retrieve.Request{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expansion: retrieve.PPR}})
-	if len(a.Warnings) != 0 || m.entries != 8100 {
-		t.Errorf("%d entries, warnings %v", m.entries, a.Warnings)
-	}
+	must.Check(t, len(a.Warnings) == 0 && m.entries == 8100, "%d entries, warnings %v", m.entries, a.Warnings)
 	// One more edge than mass for one source, which is not enough of it for a warning.
 	m.link(num(5), "y", m.add(graph.Node{ID: num(20_000), Created: 1}), 65_536)
 	m.entries = 0
 	a = m.ask(t, retrieve.Request{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expansion: retrieve.PPR}})
-	if len(a.Warnings) != 0 || m.entries != 8100-81 {
-		t.Errorf("%d entries, warnings %v", m.entries, a.Warnings)
-	}
+	must.Check(t, len(a.Warnings) == 0 && m.entries == 8100-81,
+		"%d entries, warnings %v", m.entries, a.Warnings)
 }

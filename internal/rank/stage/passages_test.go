@@ -80,9 +80,8 @@ func TestPassagesAreSafe(t *testing.T) {
 		names := []string{"ntype", "id", "summary", "content"}
 		for i, line := range lines {
 			name, value, _ := strings.Cut(line, ": ")
-			if name != names[i] || text.EscapeLine(value) != value {
-				t.Fatalf("%q", lines)
-			}
+			must.Equal(t, name, names[i], lines)
+			must.Equal(t, text.EscapeLine(value), value, lines)
 		}
 		again := m.ask(t, a.Request)
 		must.Equal(t, again.Items[0].Rendered, a.Items[0].Rendered, "another answer")
@@ -111,19 +110,14 @@ func TestTokenizer(t *testing.T) {
 				ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}})
 	}
 	a, err := ask(u, "bytes")
-	if err != nil || a.Items[0].Tokens != len(a.Items[0].Rendered) {
-		t.Fatalf("%v, %+v", err, a)
-	}
+	must.Require(t, err == nil && a.Items[0].Tokens == len(a.Items[0].Rendered), "%v, %+v", err, a)
 	if _, err := ask(u, "bad"); err == nil || errors.Is(err, retrieve.ErrRequest) {
 		t.Errorf("a negative count: error %v", err)
 	}
 	receipt, query := a.Receipt()
-	back, err := retrieve.DecodeReceipt(receipt.Encode())
-	must.OK(t, err)
-	req, err := back.Request(string(query))
-	if err != nil || req.Tokenizer != "bytes" {
-		t.Fatalf("%v, %+v", err, req)
-	}
+	back := must.Get(retrieve.DecodeReceipt(receipt.Encode()))(t)
+	req := must.Get(back.Request(string(query)))(t)
+	must.Equal(t, req.Tokenizer, "bytes")
 	// Without the counter the error names it, and the available ones.
 	_, err = Runner{Counters: retrieve.Counters{"words": nil}}.Run(t.Context(), m, m, testCommit, req)
 	var re *retrieve.RequestError

@@ -18,8 +18,7 @@ func TestEnough(t *testing.T) {
 		"out.t < 4", "out.t <= 2.5", "out.t > -1", "out.t > 3", "out.t >= 3.5", "out.t in []",
 		"out.t in [0,2,5]", "out.t in [1.0]", "out.t < 1e300", "out.t > 1e300",
 	} {
-		p, err := retrieve.ParsePredicate(s)
-		must.OK(t, err)
+		p := must.Get(retrieve.ParsePredicate(s))(t)
 		for n := range 12 {
 			if got, want := p.HoldsFor(min(n, p.Enough())), p.HoldsFor(n); got != want {
 				t.Errorf("%s of %d edges: %v, of %d %v", s, n, want, p.Enough(), got)
@@ -59,15 +58,12 @@ func TestCountEdges(t *testing.T) {
 	} {
 		p.Op, p.Value = retrieve.GreaterEqual, ipld.IntValue(c.most)
 		f := source.NewFilter(m, &c.req)
-		if got, err := f.CountEdges(t.Context(), hub, p); err != nil || got != c.want {
-			t.Errorf("%d of %v at most %d: %v", got, c.req.Marks, c.most, err)
-		}
+		got := must.Get(f.CountEdges(t.Context(), hub, p))(t)
+		must.Check(t, got == c.want, "%d of %v at most %d", got, c.req.Marks, c.most)
 	}
 	p.Edges = retrieve.In
 	f := source.NewFilter(m, &retrieve.Request{})
-	if got, err := f.CountEdges(t.Context(), hub, p); err != nil || got != 0 {
-		t.Errorf("%d edges to it: %v", got, err)
-	}
+	must.Equal(t, must.Get(f.CountEdges(t.Context(), hub, p))(t), 0, "edges to it")
 	m.failOn = "Bucket"
 	_, err := f.CountEdges(t.Context(), hub, p)
 	must.Fail(t, err, errBroken)

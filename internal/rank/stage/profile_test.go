@@ -19,9 +19,8 @@ func TestApplyRefuses(t *testing.T) {
 		given := retrieve.Request{Text: "x", ProfileChoice: retrieve.ProfileChoice{Profile: name,
 			Explicit: []string{"limit"}}}
 		got, err := testProfiles().Apply(given)
-		if !errors.Is(err, want) || !errors.Is(err, retrieve.ErrRequest) {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Fail(t, err, want, name)
+		must.Fail(t, err, retrieve.ErrRequest, name)
 		must.Equal(t, diff(given, got), "", name, ": changed")
 	}
 	if _, err := (Runner{}).Run(t.Context(), newMemory(), newMemory(), testCommit,
@@ -42,16 +41,13 @@ func TestEdgeWeights(t *testing.T) {
 		must.Fail(t, (retrieve.Request{ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: bad}}).Validate(), retrieve.ErrRequest, bad)
 	}
 	r := retrieve.Request{ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: []retrieve.EdgeWeight{{Type: "b", Weight: 2}, {Type: "one", Weight: 65_536}, {Type: "a", Weight: 0}}}}
-	if d := diff([]retrieve.EdgeWeight{{Type: "a", Weight: 0}, {Type: "b", Weight: 2}}, r.Resolve().EdgeWeights); d != "" {
-		t.Error(d)
-	}
+	must.Same(t, r.Resolve().EdgeWeights, []retrieve.EdgeWeight{{Type: "a", Weight: 0}, {Type: "b", Weight: 2}})
 	weights := []retrieve.EdgeWeight{{Type: "owns", Weight: 131_072}, {Type: "likes", Weight: 32_768}}
 	m := shelf()
 	for _, req := range []retrieve.Request{{ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: weights}},
 		{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0), EdgeWeights: weights}}} {
-		if got := codes(m.ask(t, req)); !slices.Contains(got, retrieve.EdgeWeightsUnused) {
-			t.Errorf("warnings %v", got)
-		}
+		got := codes(m.ask(t, req))
+		must.Check(t, slices.Contains(got, retrieve.EdgeWeightsUnused), "warnings %v", got)
 	}
 	if got := codes(m.ask(t, retrieve.Request{Text: "a",
 		ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: weights}})); len(got) > 0 {
@@ -68,9 +64,7 @@ func FuzzDecodeProfiles(f *testing.F) {
 			must.Fail(t, err, ipld.ErrInvalid)
 			return
 		}
-		if !slices.Equal(p.Encode(), block) {
-			t.Fatal("decoded, but encodes to other bytes")
-		}
+		must.Same(t, p.Encode(), block, "decoded, but encodes to other bytes")
 		for _, name := range p.Names() {
 			profile, _, _ := p.Get(name)
 			later := slices.ContainsFunc(profile.Params, func(e ipld.Entry) bool {

@@ -28,9 +28,8 @@ func TestRankings(t *testing.T) {
 		if row.bands {
 			constants += beside
 		}
-		if got := fmt.Sprintf("%x", sha256.Sum256([]byte(constants))); got != pinned[row.version] {
-			t.Errorf("ranking %d is %s, with %s", row.version, got, constants)
-		}
+		got := fmt.Sprintf("%x", sha256.Sum256([]byte(constants)))
+		must.Check(t, got == pinned[row.version], "ranking %d is %s, with %s", row.version, got, constants)
 		delete(pinned, row.version)
 	}
 	if len(pinned) > 0 || rankingOf(0) != rankingOf(retrieve.RankingVersion) ||
@@ -46,8 +45,7 @@ func TestRankingGone(t *testing.T) {
 		a := m.ask(t, retrieve.Request{Text: "web", Ranking: min(version, retrieve.RankingVersion)})
 		r, text := a.Receipt()
 		r.Engine.Ranking = version
-		decoded, err := retrieve.DecodeReceipt(r.Encode())
-		must.OK(t, err)
+		decoded := must.Get(retrieve.DecodeReceipt(r.Encode()))(t)
 		req, err := decoded.Request(string(text))
 		if errors.Is(err, retrieve.ErrRankingVersion) == there || there && req.Ranking != version {
 			t.Errorf("receipt of ranking %d: ranking %d, %v", version, req.Ranking, err)
@@ -56,14 +54,11 @@ func TestRankingGone(t *testing.T) {
 			continue
 		}
 		again, _ := m.ask(t, req).Receipt()
-		if d := retrieve.CompareReceipts(r, again); d != nil {
-			t.Errorf("receipt of ranking %d: %+v", version, d)
-		}
+		d := retrieve.CompareReceipts(r, again)
+		must.Check(t, d == nil, "receipt of ranking %d: %+v", version, d)
 	}
 	lookup, _ := m.ask(t, retrieve.Request{Text: "web", Ranking: retrieve.PlainRanking}).Receipt()
-	if err := lookup.Validate(); err == nil {
-		t.Error("a receipt of a lookup is taken")
-	}
+	must.Check(t, lookup.Validate() != nil, "a receipt of a lookup is taken")
 	for _, version := range []int{-2, retrieve.RankingVersion + 1} {
 		refused(t, retrieve.Request{Ranking: version}, "ranking", fmt.Sprint(version))
 	}
@@ -75,13 +70,9 @@ func refused(t *testing.T, req retrieve.Request, param string, words ...string) 
 	m := newMemory()
 	_, err := Runner{}.Run(t.Context(), m, m, testCommit, req)
 	var bad *retrieve.RequestError
-	if !errors.As(err, &bad) || bad.Param != param {
-		t.Fatalf("%+v: %v", req, err)
-	}
+	must.Require(t, errors.As(err, &bad) && bad.Param == param, "%+v: %v", req, err)
 	for _, w := range words {
-		if !strings.Contains(err.Error(), w) {
-			t.Errorf("%v: not a word of %s", err, w)
-		}
+		must.Check(t, strings.Contains(err.Error(), w), "%v: not a word of %s", err, w)
 	}
 }
 

@@ -42,14 +42,10 @@ func TestRecallRaises(t *testing.T) {
 			delete(before, item.ID)
 			s := item.Recall.Signals
 			for _, n := range []int64{s.Keyword, s.Entity, s.Similarity, s.Graph} {
-				if n < 0 || n > 1<<16 {
-					t.Fatalf("%s: signals %+v", item.ID, s)
-				}
+				must.Require(t, n >= 0 && n <= 1<<16, "%s: signals %+v", item.ID, s)
 			}
 		}
-		if len(before) > 0 {
-			t.Fatalf("%d nodes are gone", len(before))
-		}
+		must.Require(t, len(before) <= 0, "%d nodes are gone", len(before))
 		must.Equal(t, diff(a, other.ask(t, req)), "", "another order")
 		req.Limit = new(3)
 		must.Equal(t, diff(ids(a)[:min(3, len(a.Items))], ids(m.ask(t, req))), "", "the first three")

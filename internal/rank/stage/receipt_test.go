@@ -46,13 +46,11 @@ func TestReceiptRequestRefuses(t *testing.T) {
 		change(&later.Engine)
 		later.Params = ipld.MapValue(append(slices.Clone(r.Params.Entries()),
 			ipld.Entry{Key: "sorcery", Value: ipld.StringValue("rrf")})...)
-		got, err := retrieve.DecodeReceipt(later.Encode())
-		must.OK(t, err, "receipt of another engine")
-		_, err = got.Request(string(text))
+		got := must.Get(retrieve.DecodeReceipt(later.Encode()))(t, "receipt of another engine")
+		_, err := got.Request(string(text))
 		must.Fail(t, err, retrieve.ErrRankingVersion, later.Engine)
-		if !slices.Equal(got.Encode(), later.Encode()) {
-			t.Error("receipt of another engine changes when it is read and written")
-		}
+		must.Check(t, slices.Equal(got.Encode(), later.Encode()),
+			"receipt of another engine changes when it is read and written")
 	}
 }
 
@@ -84,9 +82,8 @@ func TestCompareReceipts(t *testing.T) {
 		}
 		c.change(now)
 		d := retrieve.CompareReceipts(old, now)
-		if d == nil || d.Field != c.field || d.Item != c.item || d.Old == d.New {
-			t.Errorf("difference %+v, want %s of item %d", d, c.field, c.item)
-		}
+		must.Check(t, d != nil && d.Field == c.field && d.Item == c.item && d.Old != d.New,
+			"difference %+v, want %s of item %d", d, c.field, c.item)
 		if back := retrieve.CompareReceipts(now, old); back == nil || back.Old != d.New || back.New != d.Old {
 			t.Errorf("the other way: %+v, want the reverse of %+v", back, d)
 		}
@@ -104,9 +101,7 @@ func FuzzDecodeReceipt(f *testing.F) {
 			must.Fail(t, err, ipld.ErrInvalid)
 			return
 		}
-		if !slices.Equal(r.Encode(), block) {
-			t.Fatal("decoded, but encodes to other bytes")
-		}
+		must.Same(t, r.Encode(), block, "decoded, but encodes to other bytes")
 		if req, err := r.Request(text); err == nil {
 			must.OK(t, req.Validate(), "request of a receipt")
 		}

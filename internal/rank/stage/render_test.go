@@ -51,9 +51,8 @@ var reservedLine = regexp.MustCompile(`(?i)^(ntype|id|state|context|summary|crea
 // no line has a character that ends, reorders or hides text.
 func checkLines(t *testing.T, n *graph.Node, rendered string) {
 	t.Helper()
-	if !strings.HasSuffix(rendered, "\n") || !utf8.ValidString(rendered) {
-		t.Fatalf("not whole lines of UTF-8: %q", rendered)
-	}
+	must.Require(t, strings.HasSuffix(rendered, "\n") && utf8.ValidString(rendered),
+		"not whole lines of UTF-8: %q", rendered)
 	form, props := 0, 0
 	for i, line := range strings.Split(strings.TrimSuffix(rendered, "\n"), "\n") {
 		must.Equal(t, text.EscapeLine(line), line, "line is not escaped")
@@ -64,9 +63,8 @@ func checkLines(t *testing.T, n *graph.Node, rendered string) {
 			form == propForm && reservedLine.MatchString(line)) {
 			form++
 		}
-		if form == len(linePatterns) {
-			t.Fatalf("line %d, %q, has no form, or comes too late in %q", i, line, rendered)
-		}
+		must.Require(t, form != len(linePatterns),
+			"line %d, %q, has no form, or comes too late in %q", i, line, rendered)
 		switch form {
 		case propForm:
 			props++
@@ -75,9 +73,8 @@ func checkLines(t *testing.T, n *graph.Node, rendered string) {
 			form++
 		}
 	}
-	if props > len(n.Props) {
-		t.Fatalf("%d lines of properties, but %d properties: %q", props, len(n.Props), rendered)
-	}
+	must.Require(t, props <= len(n.Props),
+		"%d lines of properties, but %d properties: %q", props, len(n.Props), rendered)
 }
 
 func FuzzRender(f *testing.F) {

@@ -50,9 +50,7 @@ func TestReplacedForgesNothing(t *testing.T) {
 		Actor: "eve) · pinned", Time: 5}
 	a := m.ask(t, retrieve.Request{Text: "billing runs nodes", ExpansionOptions: noExpansion, OutputOptions: brief})
 	i := slices.IndexFunc(a.Items, func(it retrieve.Item) bool { return it.ID == forged })
-	if i < 0 {
-		t.Fatal("not shown")
-	}
+	must.Require(t, i >= 0, "not shown")
 	got := a.Items[i].Rendered
 	if strings.Count(got, "\n") != 1 || strings.Count(got, " · ") != 1 || strings.Count(got, "[") != 2 || len(got) > 600 {
 		t.Errorf("%q", got)

@@ -36,8 +36,7 @@ func TestLargestReceipt(t *testing.T) {
 	}
 	r, _ := a.Receipt()
 	must.OK(t, r.Validate())
-	_, err := retrieve.DecodeReceipt(r.Encode())
-	must.OK(t, err)
+	must.Get(retrieve.DecodeReceipt(r.Encode()))(t)
 }
 
 // TestParseRequestJSON freezes what requests in JSON are read as, over a request with some parameters.
@@ -48,8 +47,7 @@ func TestParseRequestJSON(t *testing.T) {
 	cases.Golden(t, "testdata/request-read.jsonl", func(t testing.TB, c cases.Case) any {
 		var text string
 		cases.Parse(t, c.Input, &text)
-		q, err := complete.ParseRequestJSON(parsed(t, text), base)
-		must.OK(t, err, text)
+		q := must.Get(complete.ParseRequestJSON(parsed(t, text), base))(t, text)
 		r := q.Request.Resolve()
 		return map[string]any{"id": q.ID, "text": r.Text, "params": json.RawMessage(ipld.AppendJSON(nil, keptParams(r))),
 			"excludeNames": r.ExcludeNames, "unseen": r.Unseen, "profile": r.Profile, "explicit": r.Explicit,
@@ -64,9 +62,7 @@ func TestParseRequestJSONRefuses(t *testing.T) {
 		cases.Parse(t, c.Input, &text)
 		_, err := complete.ParseRequestJSON(parsed(t, text), retrieve.Request{})
 		var re *retrieve.RequestError
-		if !errors.As(err, &re) {
-			t.Fatalf("%s: %v", text, err)
-		}
+		must.Require(t, errors.As(err, &re), "%s: %v", text, err)
 		return re.Param
 	})
 }
@@ -79,8 +75,7 @@ func TestFlagNames(t *testing.T) {
 		v := ipld.MapValue(ipld.Entry{Key: name, Value: ipld.Value{}})
 		_, err := complete.ParseRequestJSON(v, retrieve.Request{})
 		var re *retrieve.RequestError
-		if !errors.As(err, &re) || re.Param != name || strings.Contains(re.Reason, "unknown") {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Check(t, errors.As(err, &re) && re.Param == name && !strings.Contains(re.Reason, "unknown"),
+			"%s: %v", name, err)
 	}
 }

@@ -43,10 +43,8 @@ func replayed(t *testing.T, m *memory, a *retrieve.Answer) {
 	t.Helper()
 	r, text := a.Receipt()
 	must.OK(t, r.Validate())
-	decoded, err := retrieve.DecodeReceipt(r.Encode())
-	must.OK(t, err)
-	req, err := decoded.Request(string(text), a.Request.Rewrites...)
-	must.OK(t, err)
+	decoded := must.Get(retrieve.DecodeReceipt(r.Encode()))(t)
+	req := must.Get(decoded.Request(string(text), a.Request.Rewrites...))(t)
 	must.Equal(t, diff(a.Request, req), "")
 	again, _ := m.ask(t, req).Receipt()
 	if d := retrieve.CompareReceipts(r, again); d != nil {
@@ -68,21 +66,17 @@ func TestRerankerFails(t *testing.T) {
 			a.Request.Reranked != nil {
 			t.Errorf("%s: %v, warnings %v", name, order(a), codes(a))
 		}
-		if text := a.Warnings[0].Message(); !strings.Contains(text, "judge:1") {
-			t.Error(text)
-		}
+		text := a.Warnings[0].Message()
+		must.Check(t, strings.Contains(text, "judge:1"), "%v", text)
 		replayed(t, m, a)
 	}
 	// One node alone is not worth a question, and no answer to it is missed.
 	j := &judge{score: fine}
 	a := m.ask(t, retrieve.Request{Text: "web", RerankOptions: retrieve.RerankOptions{Reranker: j, RerankTop: new(1)}})
-	if len(a.Warnings) != 0 || j.texts != nil {
-		t.Errorf("asked %q, warnings %v", j.texts, a.Warnings)
-	}
+	must.Check(t, len(a.Warnings) == 0 && j.texts == nil, "asked %q, warnings %v", j.texts, a.Warnings)
 	a = m.ask(t, retrieve.Request{RerankOptions: retrieve.RerankOptions{Reranker: j}})
-	if !slices.Equal(codes(a), []retrieve.Code{retrieve.NotReranked}) || j.texts != nil {
-		t.Errorf("blank: asked %q, warnings %v", j.texts, a.Warnings)
-	}
+	must.Check(t, slices.Equal(codes(a), []retrieve.Code{retrieve.NotReranked}) && j.texts == nil,
+		"blank: asked %q, warnings %v", j.texts, a.Warnings)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("why")
 	stop := &judge{score: func(string) int64 { cancel(why); return 0 }}
@@ -90,10 +84,8 @@ func TestRerankerFails(t *testing.T) {
 		RerankOptions: retrieve.RerankOptions{Reranker: stop}})
 	must.Fail(t, err, why)
 	m.failOn = "Node"
-	if _, err := (Runner{}).Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "web",
-		RerankOptions: retrieve.RerankOptions{Reranker: j}}); !errors.Is(err, errBroken) {
-		t.Errorf("no node: %v", err)
-	}
+	must.Fail(t, must.Err((Runner{}).Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "web",
+		RerankOptions: retrieve.RerankOptions{Reranker: j}})), errBroken, "no node")
 }
 
 func TestRerankJSON(t *testing.T) {
@@ -109,11 +101,7 @@ func TestRerankJSON(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	q, err = complete.ParseRequestJSON(parsed(t, `{"text":"y"}`), base)
-	if err != nil || q.Request.Reranker != j {
-		t.Errorf("%+v, %v", q.Request, err)
-	}
+	must.Check(t, err == nil && q.Request.Reranker == j, "%+v, %v", q.Request, err)
 	q, err = complete.ParseRequestJSON(parsed(t, `{"rerank":""}`), base)
-	if err != nil || q.Request.Reranker != nil {
-		t.Errorf("%+v, %v", q.Request, err)
-	}
+	must.Check(t, err == nil && q.Request.Reranker == nil, "%+v, %v", q.Request, err)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -30,7 +31,5 @@ func TestAnswersOutliveTheirRoom(t *testing.T) {
 	for i := range 20 {
 		ask(fmt.Sprintf("bob w%d", i%7))
 	}
-	if is := fmt.Sprintf("%+v", first.Items); is != was {
-		t.Errorf("items were\n%s\nand are\n%s", was, is)
-	}
+	must.Equal(t, fmt.Sprintf("%+v", first.Items), was, "items were\n")
 }

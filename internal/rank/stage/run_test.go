@@ -38,9 +38,8 @@ func TestLimitIsPrefix(t *testing.T) {
 		req.Limit = new(40)
 		long := m.ask(t, req)
 		must.Equal(t, diff(short.Items, long.Items[:len(short.Items)]), "")
-		if len(short.Items) != 10 || len(long.Items) < 10 {
-			t.Fatalf("%d and %d items", len(short.Items), len(long.Items))
-		}
+		must.Require(t, len(short.Items) == 10 && len(long.Items) >= 10,
+			"%d and %d items", len(short.Items), len(long.Items))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -12,9 +13,8 @@ import (
 func TestShortlistOfAnyLimit(t *testing.T) {
 	for limit, most := range map[int]int{1: 2560, 10: 2560, 40: 10_240, 200: maxShortlist} {
 		list := shortlistOf(retrieve.Request{Limit: &limit})
-		if list.Near != distantRank || list.Most != most {
-			t.Errorf("limit %d: %+v", limit, list)
-		}
+		must.Equal(t, list.Near, distantRank, "limit ", limit)
+		must.Equal(t, list.Most, most, "limit ", limit)
 	}
 	limit := 10
 	if list := shortlistOf(retrieve.Request{Limit: &limit, Ranking: retrieve.PlainRanking}); list.Near != limit {

@@ -36,10 +36,8 @@ func TestSparseReceipt(t *testing.T) {
 	r, query := a.Receipt()
 	must.OK(t, r.Validate())
 	t.Logf("%d of %d bytes", len(r.Encode()), ipld.MaxBlock)
-	decoded, err := retrieve.DecodeReceipt(r.Encode())
-	must.OK(t, err)
+	decoded := must.Get(retrieve.DecodeReceipt(r.Encode()))(t)
 	again, err := decoded.Request(string(query))
-	if d := diff(a.Request, again); d != "" || err != nil {
-		t.Error(d, err)
-	}
+	must.Equal(t, diff(a.Request, again), "")
+	must.OK(t, err)
 }

@@ -66,9 +66,8 @@ func TestDaysOfRequest(t *testing.T) {
 		}
 		receipt, _ := a.Receipt()
 		again, err := receipt.Request(c.text)
-		if err != nil || diff(c.days, again.Days) != "" {
-			t.Fatalf("%q: %v, %v", c.text, again.Days, err)
-		}
+		must.OK(t, err, c.text, ": ", again.Days)
+		must.Equal(t, diff(c.days, again.Days), "", c.text, ": ", again.Days)
 		second, _ := m.ask(t, again).Receipt()
 		if d := retrieve.CompareReceipts(receipt, second); d != nil {
 			t.Errorf("%q: %+v", c.text, d)

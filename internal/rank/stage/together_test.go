@@ -44,9 +44,8 @@ func TestTogether(t *testing.T) {
 		must.Equal(t, joint(got), tt.want, "limit ", tt.limit, ", budget ", tt.budget)
 		for i, it := range got.Items {
 			first := "repository: " + tt.parts[it.Part].Name + "\n"
-			if it.Rank != i+1 || it.Rendered != first+"x\n" || it.Tokens <= 10 {
-				t.Errorf("item %d: %+v", i+1, it)
-			}
+			must.Check(t, it.Rank == i+1 && it.Rendered == first+"x\n" && it.Tokens > 10,
+				"item %d: %+v", i+1, it)
 		}
 	}
 	must.Equal(t, a.Items[0].Rendered, "x\n", "the items of a part are changed")

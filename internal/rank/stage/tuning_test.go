@@ -21,20 +21,16 @@ func TestTuning(t *testing.T) {
 		"kin":      {rankingOf(retrieve.PlainRanking), func(r *ranking) int64 { return r.kin }},
 		"temporal": {rankingOf(retrieve.RankingVersion), func(r *ranking) int64 { return r.temporal }},
 	} {
-		tuned, err := tunedRow(c.of.version, &tuning.Constant{Name: name, Value: 12_345})
-		must.OK(t, err)
-		if got, own := c.want(tuned), c.want(c.of); got != 12_345 || own == got {
-			t.Errorf("%s is %d, in the row %d", name, got, own)
-		}
+		tuned := must.Get(tunedRow(c.of.version, &tuning.Constant{Name: name, Value: 12_345}))(t)
+		got, own := c.want(tuned), c.want(c.of)
+		must.Check(t, got == 12_345 && own != got, "%s is %d, in the row %d", name, got, own)
 	}
 	u := Runner{Tuning: &tuning.Constant{Name: "sure-words", Value: 1 << 17}}
-	a, err := u.Run(t.Context(), m, m, testCommit, req)
-	must.OK(t, err)
-	if a.Engine.Ranking != 0 || plain.Engine != retrieve.CurrentEngine() {
-		t.Errorf("%s, plain %s", a.Engine, plain.Engine)
-	}
+	a := must.Get(u.Run(t.Context(), m, m, testCommit, req))(t)
+	must.Equal(t, a.Engine.Ranking, 0, "plain")
+	must.Equal(t, plain.Engine, retrieve.CurrentEngine(), "plain")
 	receipt, text := a.Receipt()
-	_, err = receipt.Request(string(text), req.Rewrites...)
+	_, err := receipt.Request(string(text), req.Rewrites...)
 	must.Fail(t, err, retrieve.ErrRankingVersion)
 	u.Tuning = &tuning.Constant{Name: "bands"}
 	_, err = u.Run(t.Context(), m, m, testCommit, req)
@@ -47,8 +43,7 @@ func TestTuning(t *testing.T) {
 func TestTuningReaches(t *testing.T) {
 	seen := map[ranking]string{}
 	for name := range rankingOf(retrieve.RankingVersion).constants() {
-		tuned, err := tunedRow(0, &tuning.Constant{Name: name, Value: 12_345})
-		must.OK(t, err)
+		tuned := must.Get(tunedRow(0, &tuning.Constant{Name: name, Value: 12_345}))(t)
 		row := *tuned
 		if other, ok := seen[row]; ok || row == *rankingOf(retrieve.RankingVersion) {
 			t.Errorf("%s changes nothing, or what %q changes", name, other)
@@ -69,22 +64,14 @@ func TestTuningBands(t *testing.T) {
 			u.Tuning = &tuning.Constant{Name: name, Value: value}
 		}
 		a, err := u.Run(t.Context(), m, m, testCommit, req)
-		if err != nil || len(a.Items) == 0 {
-			t.Fatalf("%s: %+v, %v", name, a, err)
-		}
+		must.Require(t, err == nil && len(a.Items) != 0, "%s: %+v, %v", name, a, err)
 		return a.Items[0]
 	}
-	if it := ask(retrieve.Request{}, "", 0); it.Band != retrieve.BandAnswer {
-		t.Errorf("as it is: %s", it.Band)
-	}
+	must.Equal(t, ask(retrieve.Request{}, "", 0).Band, retrieve.BandAnswer, "as it")
 	if it := ask(retrieve.Request{}, "sure-words", 1<<17); it.Band != retrieve.BandMaybe {
 		t.Errorf("where more must be known: %s", it.Band)
 	}
 	vectors := retrieve.Request{Vectors: vectorOf("m", 1)}
-	if it := ask(vectors, "text-most", 1); it.ID != num(1) {
-		t.Errorf("where the text weighs less, %s is first", it.ID)
-	}
-	if it := ask(vectors, "", 0); it.ID != num(0) {
-		t.Errorf("as it is, %s is first", it.ID)
-	}
+	must.Equal(t, ask(vectors, "text-most", 1).ID, num(1), "where the text weighs less")
+	must.Equal(t, ask(vectors, "", 0).ID, num(0), "as it")
 }

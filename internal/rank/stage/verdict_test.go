@@ -39,9 +39,7 @@ func (m evenMemory) answer(t *testing.T, req retrieve.Request) *retrieve.Answer 
 	if req.Limit == nil {
 		req.Limit = new(0)
 	}
-	a, err := Runner{}.Run(t.Context(), m, m, testCommit, req)
-	must.OK(t, err)
-	return a
+	return must.Get(Runner{}.Run(t.Context(), m, m, testCommit, req))(t)
 }
 
 // TestJudgedBeforeTheLimit has the same verdict, whatever is shown of the answer, and in its receipt.
@@ -53,13 +51,10 @@ func TestJudgedBeforeTheLimit(t *testing.T) {
 	} {
 		req.Text = tenWords
 		a := m.answer(t, req)
-		if a.Verdict != retrieve.Known || a.Because != "all of 'zorb', 'plim', 'grak', 'thix', 'wexo', 'brin' is in it" {
-			t.Errorf("%s: %s, %s", name, a.Verdict, a.Because)
-		}
+		must.Equal(t, a.Verdict, retrieve.Known, name)
+		must.Equal(t, a.Because, "all of 'zorb', 'plim', 'grak', 'thix', 'wexo', 'brin' is in it", name)
 		r, _ := a.Receipt()
-		back, err := retrieve.DecodeReceipt(r.Encode())
-		if err != nil || back.Verdict != retrieve.Known {
-			t.Errorf("%s: the receipt has %q, %v", name, back.Verdict, err)
-		}
+		back := must.Get(retrieve.DecodeReceipt(r.Encode()))(t, name, ": the receipt")
+		must.Equal(t, back.Verdict, retrieve.Known, name, ": the receipt")
 	}
 }
