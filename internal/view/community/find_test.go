@@ -37,9 +37,7 @@ func each(list []Edge) iter.Seq2[Edge, error] {
 
 func find(t testing.TB, list []Edge) *Partition {
 	t.Helper()
-	p, err := Find(context.Background(), each(list))
-	must.OK(t, err)
-	return p
+	return must.Get(Find(context.Background(), each(list)))(t)
 }
 
 // sets are the communities as sorted numbers, in order.
@@ -87,9 +85,7 @@ func TestKnownGraphs(t *testing.T) {
 		{"weights", weak, [][]int{{0, 1}, {2, 3}}},
 	}
 	for _, c := range cases {
-		if got := sets(find(t, c.list)); fmt.Sprint(got) != fmt.Sprint(c.want) {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
+		must.Equal(t, fmt.Sprint(sets(find(t, c.list))), fmt.Sprint(c.want), c.name)
 	}
 }
 
@@ -110,9 +106,7 @@ func TestKarateClub(t *testing.T) {
 			list = append(list, edge(row[0], other))
 		}
 	}
-	if len(list) != 78 {
-		t.Fatalf("%d edges", len(list))
-	}
+	must.Require(t, len(list) == 78, "%d edges", len(list))
 	p := find(t, list)
 	g, of := matrix(list, 35), make([]int, 35)
 	for u := range of {
@@ -178,9 +172,7 @@ func TestHostileGraphs(t *testing.T) {
 	if p := find(t, hub); p.Len() != 1 || p.Nodes() != 100_001 || p.Members(0)[0].ID != node(0) {
 		t.Errorf("a hub has %d communities of %d nodes", p.Len(), p.Nodes())
 	}
-	if got := sets(find(t, parallel)); fmt.Sprint(got) != "[[1 2]]" {
-		t.Errorf("parallel edges give %v", got)
-	}
+	must.Equal(t, fmt.Sprint(sets(find(t, parallel))), "[[1 2]]", "parallel edges give")
 	if p := find(t, path); p.Nodes() != 100_001 || p.Len() < 100 {
 		t.Errorf("a path has %d communities of %d nodes", p.Len(), p.Nodes())
 	}
@@ -194,12 +186,10 @@ func TestMembersInOrder(t *testing.T) {
 	p := find(t, list)
 	for c := range p.Len() {
 		for i, m := range p.Members(c) {
-			if i > 0 && byInside(p.Members(c)[i-1], m) >= 0 {
-				t.Errorf("community %d: member %d is out of order", c, i)
-			}
-			if of, ok := p.Of(m.ID); !ok || of != c {
-				t.Errorf("node %v is in %d, not in %d", m.ID, of, c)
-			}
+			must.Check(t, i <= 0 || byInside(p.Members(c)[i-1], m) < 0,
+				"community %d: member %d is out of order", c, i)
+			of, ok := p.Of(m.ID)
+			must.Check(t, ok && of == c, "node %v is in %d, not in %d", m.ID, of, c)
 		}
 	}
 	if _, ok := p.Of(node(99)); ok {

@@ -39,15 +39,12 @@ func TestRecord(t *testing.T) {
 		p := find(t, list)
 		record, parts := p.Encode(outTree)
 		must.OK(t, ipld.Check(record))
-		got, err := decode(record, parts)
-		must.OK(t, err)
+		got := must.Get(decode(record, parts))(t)
 		if got.Len() != p.Len() || got.Len() > 0 && !reflect.DeepEqual(got, p) {
 			t.Errorf("%d communities come back as %d others", p.Len(), got.Len())
 		}
 		again, _ := got.Encode(outTree)
-		if !bytes.Equal(again, record) {
-			t.Error("the record of what was read is another")
-		}
+		must.Check(t, bytes.Equal(again, record), "the record of what was read is another")
 	}
 }
 
@@ -87,8 +84,7 @@ func TestRecordRefuses(t *testing.T) {
 }
 
 func FuzzRecord(f *testing.F) {
-	p, err := Find(f.Context(), each(clique(0, 4)))
-	must.OK(f, err)
+	p := must.Get(Find(f.Context(), each(clique(0, 4))))(f)
 	record, parts := p.Encode(outTree)
 	f.Add(record, parts[0])
 	f.Add([]byte{0xa0}, []byte{2})

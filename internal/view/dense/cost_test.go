@@ -7,6 +7,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -63,18 +64,14 @@ func TestUpdateCost(t *testing.T) {
 		t.Logf("of %d: %d updates write %+v, one at most %+v, and read %+v", n, updates, written, most,
 			read)
 		// One vector takes about 500 bytes with its overhead, a merge 64 of them at most.
-		if most.blocks > 3 || most.bytes > 48<<10 || written.bytes > updates*3<<10 {
-			t.Errorf("of %d: one update writes up to %+v, all %+v", n, most, written)
-		}
-		if read.blocks > updates*5 {
-			t.Errorf("of %d: read %+v", n, read)
-		}
+		must.Check(t, most.blocks <= 3 && most.bytes <= 48<<10 && written.bytes <= updates*3<<10,
+			"of %d: one update writes up to %+v, all %+v", n, most, written)
+		must.Check(t, read.blocks <= updates*5, "of %d: read %+v", n, read)
 		if small.blocks == 0 {
 			small = written
 		}
-		if written.blocks > small.blocks+4 || written.bytes > small.bytes+4<<10 {
-			t.Errorf("of %d: writes %+v, of 2000 %+v", n, written, small)
-		}
+		must.Check(t, written.blocks <= small.blocks+4 && written.bytes <= small.bytes+4<<10,
+			"of %d: writes %+v, of 2000 %+v", n, written, small)
 		m.blocks = blocks.Blocks
 		m.verify()
 	}

@@ -72,13 +72,12 @@ func damaged(t *testing.T) (*memory, []ipld.CID) {
 	m.verify()
 	var cids []ipld.CID
 	seen := map[ipld.CID]bool{}
-	err := Walk(t.Context(), m.blocks, m.manifest, func(c ipld.CID) error {
+	must.OK(t, Walk(t.Context(), m.blocks, m.manifest, func(c ipld.CID) error {
 		if !seen[c] {
 			seen[c], cids = true, append(cids, c)
 		}
 		return nil
-	})
-	must.OK(t, err)
+	}))
 	return m, cids
 }
 
@@ -86,9 +85,7 @@ func damaged(t *testing.T) (*memory, []ipld.CID) {
 func TestDamagedBlocks(t *testing.T) {
 	effort.Alone(t)
 	m, cids := damaged(t)
-	if len(cids) < 60 {
-		t.Fatalf("an index of %d blocks", len(cids))
-	}
+	must.Require(t, len(cids) >= 60, "an index of %d blocks", len(cids))
 	flip := func(data []byte) []byte { data[len(data)/2] ^= 4; return data }
 	for _, c := range cids {
 		get := &faulty{Blocks: m.blocks, at: c, damage: flip, verify: true}
@@ -109,8 +106,7 @@ func TestDamageUnseen(t *testing.T) {
 	rng, stride := rand.New(rand.NewPCG(4, 4)), effort.Pick(4, 1, 1)
 	for n := rng.IntN(stride); n < len(cids); n += stride {
 		c := cids[n]
-		other, err := m.blocks.Get(t.Context(), cids[(n+1+rng.IntN(len(cids)-1))%len(cids)])
-		must.OK(t, err)
+		other := must.Get(m.blocks.Get(t.Context(), cids[(n+1+rng.IntN(len(cids)-1))%len(cids)]))(t)
 		ways := map[string]func(data []byte) []byte{
 			"replaced":   func([]byte) []byte { return other },
 			"empty":      func([]byte) []byte { return nil },
@@ -165,9 +161,8 @@ func (m *memory) try(get *faulty, way string, want []any) {
 		return
 	}
 	for i := range want {
-		if i >= len(got) || !reflect.DeepEqual(got[i], want[i]) {
-			m.t.Errorf("block %s %s: not seen, but answer %d differs", get.at, way, i)
-		}
+		must.Check(m.t, i < len(got) && reflect.DeepEqual(got[i], want[i]),
+			"block %s %s: not seen, but answer %d differs", get.at, way, i)
 	}
 }
 
@@ -275,13 +270,10 @@ func TestClaims(t *testing.T) {
 		}
 		changes := []VectorChange{{ID: denseID(1), Model: "m", New: make([]int8, 64)}}
 		_, err = Update(t.Context(), m.blocks, m.manifest, m.of(), yielded(changes), UpdateOptions{})
-		if n > 1 && err == nil {
-			t.Errorf("%d segments: updated", n)
-		}
+		must.Check(t, n <= 1 || err != nil, "%d segments: updated", n)
 		runtime.ReadMemStats(&after)
-		if got := after.TotalAlloc - before.TotalAlloc; got > 24<<20 {
-			t.Errorf("%d segments: %d bytes allocated", n, got)
-		}
+		got := after.TotalAlloc - before.TotalAlloc
+		must.Check(t, got <= 24<<20, "%d segments: %d bytes allocated", n, got)
 	}
 }
 

@@ -34,12 +34,11 @@ func seedBlocks(f *testing.F) [][]byte {
 			changes[key{denseID(n), "m"}] = vectorOf(denseID(n), 2)
 			m.apply(changes, UpdateOptions{})
 		}
-		err := Walk(f.Context(), m.blocks, m.manifest, func(c ipld.CID) error {
+		must.OK(f, Walk(f.Context(), m.blocks, m.manifest, func(c ipld.CID) error {
 			data, err := m.blocks.Get(f.Context(), c)
 			out = append(out, data)
 			return err
-		})
-		must.OK(f, err)
+		}))
 	}
 	return out
 }
@@ -47,9 +46,8 @@ func seedBlocks(f *testing.F) [][]byte {
 // checkError fails where an error is none of those that damage may cause.
 func checkError(t testing.TB, err error) {
 	t.Helper()
-	if err != nil && !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("error of no kind: %v", err)
-	}
+	must.Check(t, err == nil || errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNotFound),
+		"error of no kind: %v", err)
 }
 
 // FuzzManifest holds that a manifest has one encoding, unknown fields apart.
@@ -156,8 +154,7 @@ func writeGroup(
 ) ipld.CID {
 	t.Helper()
 	ctx := context.Background()
-	groups, err := Update(ctx, blocks, ipld.CID{}, of, yielded(nil), UpdateOptions{})
-	must.OK(t, err)
+	groups := must.Get(Update(ctx, blocks, ipld.CID{}, of, yielded(nil), UpdateOptions{}))(t)
 	_, tree, err := loadGroups(ctx, blocks, groups)
 	must.OK(t, err)
 	u := &updater{ctx: ctx, blocks: blocks, lists: map[groupKey]*segment.List{
@@ -165,12 +162,9 @@ func writeGroup(
 	}}
 	edits := u.edits()
 	edits[0].Value = segment.EncodeList(&segment.List{Segments: list})
-	tree, err = tree.Edit(ctx, edits)
-	must.OK(t, err)
+	tree = must.Get(tree.Edit(ctx, edits))(t)
 	m := &segment.Manifest{Roots: []ipld.CID{of, tree.Root()}}
-	c, err := Format.WriteManifest(ctx, blocks, m)
-	must.OK(t, err)
-	return c
+	return must.Get(Format.WriteManifest(ctx, blocks, m))(t)
 }
 
 // vectorOf returns the vector that a node has in fuzz tests: one that follows from its id.
@@ -281,8 +275,6 @@ func (w *writer) fill(t *testing.T, col, rows int, data []byte) {
 func (m *memory) segments(k groupKey) []*table {
 	m.t.Helper()
 	g, err := m.open(nil).group(context.Background(), k)
-	if err != nil || g == nil {
-		m.t.Fatalf("group %v: %v", k, err)
-	}
+	must.Require(m.t, err == nil && g != nil, "group %v: %v", k, err)
 	return g.segs
 }

@@ -98,8 +98,7 @@ func TestShortlistGolden(t *testing.T) {
 			Model: "m", Values: in.vector(in.Seed+":query", 0), Shortlist: in.Size, Near: in.Near,
 			Accept: func(id graph.ID) (bool, error) { return int(id[15])%in.Keep == 0, nil },
 		}
-		got, err := in.index(t).Search(t.Context(), q)
-		must.OK(t, err)
+		got := must.Get(in.index(t).Search(t.Context(), q))(t)
 		hits := [][2]any{}
 		for _, h := range got.Hits {
 			hits = append(hits, [2]any{hex.EncodeToString(h.ID[:]), h.Score})

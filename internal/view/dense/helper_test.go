@@ -83,8 +83,7 @@ func (m *memory) apply(changes map[key][]int8, opt UpdateOptions) {
 		}
 	}
 	m.version++
-	c, err := Update(m.t.Context(), m.blocks, m.manifest, m.of(), yielded(list), opt)
-	must.OK(m.t, err)
+	c := must.Get(Update(m.t.Context(), m.blocks, m.manifest, m.of(), yielded(list), opt))(m.t)
 	m.manifest = c
 }
 
@@ -116,18 +115,14 @@ func yielded(list []VectorChange) iter.Seq2[VectorChange, error] {
 
 func (m *memory) open(cache *segment.Cache) *Index {
 	m.t.Helper()
-	x, err := Open(m.t.Context(), m.blocks, m.manifest, m.of(), m.source, cache)
-	must.OK(m.t, err)
-	return x
+	return must.Get(Open(m.t.Context(), m.blocks, m.manifest, m.of(), m.source, cache))(m.t)
 }
 
 // verify checks the index against the vectors.
 func (m *memory) verify() {
 	m.t.Helper()
 	wrong, err := Verify(m.t.Context(), m.blocks, m.manifest, m.of(), m.source, digester, m.all())
-	if err != nil || len(wrong) > 0 {
-		m.t.Fatalf("%q, %v", wrong, err)
-	}
+	must.Require(m.t, err == nil && len(wrong) <= 0, "%q, %v", wrong, err)
 }
 
 var digester = NewDigester()
@@ -144,9 +139,7 @@ func (m *memory) all() iter.Seq2[Vector, error] {
 
 func search1(t testing.TB, x *Index, q Query) Result {
 	t.Helper()
-	res, err := x.Search(context.Background(), q)
-	must.OK(t, err)
-	return res
+	return must.Get(x.Search(context.Background(), q))(t)
 }
 
 // ranked ranks all vectors by the formula.

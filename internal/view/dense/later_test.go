@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -64,9 +64,7 @@ func TestLater(t *testing.T) {
 				wait = rng.IntN(40)
 			} else if wait--; wait < 0 {
 				at, merged, err := Merge(t.Context(), m.blocks, m.manifest, d)
-				if err != nil || !at.Defined() {
-					t.Fatalf("merge %s of %s: %v", merged, at, err)
-				}
+				must.Require(t, err == nil && at.Defined(), "merge %s of %s: %v", merged, at, err)
 				switch merges++; {
 				case loses == 1: // never made
 					wait = updates
@@ -82,15 +80,12 @@ func TestLater(t *testing.T) {
 				m.verify()
 				x := m.open(segment.NewCache(1 << 20))
 				q := Query{Model: models[i%2], Values: randomVector(rng, dims, 100), K: 20}
-				if got, want := search1(t, x, q).Hits, m.ranked(q); !slices.Equal(got, want) {
-					t.Fatalf("%v, want %v", got, want)
-				}
+				must.Same(t, search1(t, x, q).Hits, m.ranked(q))
 			}
 		}
 		stats, err := readStats(t.Context(), m.blocks, m.manifest)
-		if err != nil || merges < 1 || stats.Segments > 2*(maxWaiting+1) {
-			t.Errorf("%d merges, %+v, %v", merges, stats, err)
-		}
+		must.Check(t, err == nil && merges >= 1 && stats.Segments <= 2*(maxWaiting+1),
+			"%d merges, %+v, %v", merges, stats, err)
 		t.Logf("%d merges, %+v", merges, stats)
 		for _, model := range models { // updates of both groups that merge by themselves
 			m.apply(map[key][]int8{{denseID(0), model}: randomVector(rng, dims, 100)}, UpdateOptions{Fanout: 4})

@@ -133,22 +133,19 @@ func TestWalk(t *testing.T) {
 	m.apply(changes, UpdateOptions{})
 	m.apply(map[key][]int8{{denseID(7), "m"}: {1}, {denseID(8), "m"}: nil}, UpdateOptions{})
 	copied := newMemory(t)
-	err := Walk(t.Context(), m.blocks, m.manifest, func(c ipld.CID) error {
+	must.OK(t, Walk(t.Context(), m.blocks, m.manifest, func(c ipld.CID) error {
 		data, err := m.blocks.Get(t.Context(), c)
 		if err == nil {
 			err = copied.blocks.Put(t.Context(), storeBlock(c, data))
 		}
 		return err
-	})
-	must.OK(t, err)
+	}))
 	copied.vectors, copied.manifest, copied.version = m.vectors, m.manifest, m.version
 	copied.verify()
 	skipped := 0
-	err = Walk(t.Context(), m.blocks, m.manifest, func(ipld.CID) error {
+	must.OK(t, Walk(t.Context(), m.blocks, m.manifest, func(ipld.CID) error {
 		skipped++
 		return segment.ErrSkipLinked
-	})
-	if err != nil || skipped != 1 {
-		t.Errorf("visited %d, %v", skipped, err)
-	}
+	}), "visited")
+	must.Equal(t, skipped, 1, "visited")
 }

@@ -36,9 +36,7 @@ func TestOwn(t *testing.T) {
 					q.Values[i] += middle[i]
 				}
 				hits := m.ranked(q)
-				if len(hits) < 12 {
-					t.Fatalf("%d hits", len(hits))
-				}
+				must.Require(t, len(hits) >= 12, "%d hits", len(hits))
 				want := search1(t, m.fresh(), q).Own
 				x := m.open(nil)
 				must.Equal(t, gocmp.Diff(want, search1(t, x, q).Own), "", p)
@@ -61,16 +59,12 @@ func TestOwnOrder(t *testing.T) {
 	m.apply(changes, UpdateOptions{})
 	q := Query{Model: "m", Values: []int8{120, 30, 30}}
 	res := search1(t, m.open(nil), q)
-	if res.Own != nil || res.Hits[0].ID == denseID(0) {
-		t.Fatalf("%+v: without peers", res)
-	}
+	must.Require(t, res.Own == nil && res.Hits[0].ID != denseID(0), "%+v: without peers", res)
 	q.Peers = Peers{Most: 20, Ease: 6 << 16}
 	if res = search1(t, m.open(nil), q); res.Own[0].ID != denseID(0) || len(res.Own) != len(res.Hits) {
 		t.Errorf("%+v", res)
 	}
 	for _, h := range res.Own {
-		if h.Score < 1 || h.Score > 1<<16 {
-			t.Errorf("%+v", h)
-		}
+		must.Check(t, h.Score >= 1 && h.Score <= 1<<16, "%+v", h)
 	}
 }

@@ -68,9 +68,7 @@ func index(t testing.TB, vectors iter.Seq2[graph.ID, []float64]) indexed {
 
 func quantised(t testing.TB, v []float64) []int8 {
 	t.Helper()
-	out, err := graph.Quantise(v)
-	must.OK(t, err)
-	return out
+	return must.Get(graph.Quantise(v))(t)
 }
 
 func all(list []dense.VectorChange) iter.Seq2[dense.VectorChange, error] {
@@ -99,8 +97,7 @@ func synthetic(t testing.TB, s *synthkit.Synth) indexed {
 func synthQuestions(t testing.TB, s *synthkit.Synth, n int) (list [][]int8) {
 	t.Helper()
 	for i := range n {
-		q, err := s.Question(i)
-		must.OK(t, err)
+		q := must.Get(s.Question(i))(t)
 		list = append(list, quantised(t, q.Vector))
 	}
 	return list
@@ -212,12 +209,10 @@ func checkRecall(
 	found, all, asked := 0, 0, int64(0)
 	for i, q := range questions {
 		query := dense.Query{Model: "m", Values: q, K: 10}
-		want, err := kept.Search(t.Context(), query)
-		must.OK(t, err)
+		want := must.Get(kept.Search(t.Context(), query))(t)
 		query.Near, query.Shortlist = 10, 2560
 		before := vectors.Load()
-		got, err := in.open(t, counted{in.blocks, &n, &size}).Search(t.Context(), query)
-		must.OK(t, err)
+		got := must.Get(in.open(t, counted{in.blocks, &n, &size}).Search(t.Context(), query))(t)
 		asked += vectors.Load() - before
 		for _, h := range want.Hits {
 			if all++; slices.Contains(got.Hits, h) {
@@ -231,12 +226,8 @@ func checkRecall(
 	asked /= int64(len(questions))
 	t.Logf("%s: recall@10 %.4f, a new process reads %d vectors, and %d blocks of %d bytes", name, float64(found)/float64(all),
 		asked, n.Load()/int64(len(questions)+1), size.Load()/int64(len(questions)+1))
-	if 100*found < 99*all || all != 10*len(questions) {
-		t.Errorf("%s: found %d of %d", name, found, all)
-	}
-	if asked > most {
-		t.Errorf("%s: read %d vectors for a question, want %d at most", name, asked, most)
-	}
+	must.Check(t, 100*found >= 99*all && all == 10*len(questions), "%s: found %d of %d", name, found, all)
+	must.Check(t, asked <= most, "%s: read %d vectors for a question, want %d at most", name, asked, most)
 }
 
 // open opens an index with a new cache, as a new process does.
@@ -250,13 +241,11 @@ func (in indexed) open(t testing.TB, get segment.Blocks) *dense.Index {
 // checkWork bounds the allocations of a repeated query.
 func checkWork(t *testing.T, x *dense.Index, q dense.Query, n *atomic.Int64) {
 	t.Helper()
-	_, err := x.Search(t.Context(), q)
-	must.OK(t, err)
+	must.Get(x.Search(t.Context(), q))(t)
 	before := n.Load()
 	var m0, m1 runtime.MemStats
 	runtime.ReadMemStats(&m0)
-	_, err = x.Search(t.Context(), q)
-	must.OK(t, err)
+	must.Get(x.Search(t.Context(), q))(t)
 	runtime.ReadMemStats(&m1)
 	if got := m1.TotalAlloc - m0.TotalAlloc; n.Load() != before || got > 640<<10 {
 		t.Errorf("the same query again reads %d blocks and allocates %d bytes", n.Load()-before, got)

@@ -66,9 +66,7 @@ func TestOlderIndex(t *testing.T) {
 				x := at.open(cache)
 				x.exactWork = 0
 				q := Query{Model: "m", Values: randomVector(rng, 64, 127), Shortlist: shortlist, K: 1000}
-				if got, want := search1(t, x, q).Hits, at.ranked(q); !reflect.DeepEqual(got, want) {
-					t.Errorf("index %d, shortlist %d: %v, want %v", i, shortlist, got, want)
-				}
+				must.Same(t, search1(t, x, q).Hits, at.ranked(q), "index ", i, ", shortlist ", shortlist)
 			}
 		}
 	}
@@ -85,9 +83,7 @@ func TestSameSketches(t *testing.T) {
 			break
 		}
 	}
-	if reflect.DeepEqual(first, next) {
-		t.Fatal("no other vector has the same sketch")
-	}
+	must.Require(t, !reflect.DeepEqual(first, next), "no other vector has the same sketch")
 	for _, v := range [][]int8{first, nil, next} {
 		m.apply(map[key][]int8{k: v}, UpdateOptions{})
 		q := Query{Model: "m", Values: first}
@@ -116,8 +112,7 @@ func TestSource(t *testing.T) {
 		must.Equal(t, model, "m", "asked for a vector")
 		return answer(ids)
 	}
-	x, err := Open(t.Context(), m.blocks, m.manifest, m.of(), read, segment.NewCache(1<<20))
-	must.OK(t, err)
+	x := must.Get(Open(t.Context(), m.blocks, m.manifest, m.of(), read, segment.NewCache(1<<20)))(t)
 	x.exactWork = 0
 	for _, shortlist := range []int{0, 50} {
 		q := Query{Model: "m", Values: randomVector(rng, 64, 127), Shortlist: shortlist}
@@ -134,14 +129,10 @@ func TestSource(t *testing.T) {
 				list[len(list)/2] = c.vector
 				return list, c.err
 			}
-			if res, err := x.Search(t.Context(), q); !errors.Is(err, c.want) {
-				t.Errorf("%s: %v, %v, want %v", name, res, err, c.want)
-			}
+			must.Fail(t, must.Err(x.Search(t.Context(), q)), c.want, name)
 		}
 		answer = func(ids []graph.ID) ([][]int8, error) { return make([][]int8, len(ids)-1), nil }
-		if res, err := x.Search(t.Context(), q); !errors.Is(err, store.ErrCorrupt) {
-			t.Errorf("one vector less: %v, %v", res, err)
-		}
+		must.Fail(t, must.Err(x.Search(t.Context(), q)), store.ErrCorrupt, "one vector less")
 		answer = func(ids []graph.ID) ([][]int8, error) { return m.source(t.Context(), "m", ids) }
 		got, err := x.Search(t.Context(), q)
 		if want := m.ranked(q); shortlist == 0 && !reflect.DeepEqual(got.Hits, want) || err != nil || len(got.Hits) == 0 {
@@ -149,9 +140,7 @@ func TestSource(t *testing.T) {
 		}
 		asked := 0
 		answer = func(ids []graph.ID) ([][]int8, error) { asked++; return nil, erased }
-		if again, err := x.Search(t.Context(), q); err != nil || !reflect.DeepEqual(again, got) {
-			t.Errorf("asked %d times again: %v, %v", asked, again, err)
-		}
+		must.Same(t, must.Get(x.Search(t.Context(), q))(t), got, "asked ", asked, " times again")
 		x.src.Reader = Format.NewReader(m.blocks, segment.NewCache(1<<20))
 	}
 }

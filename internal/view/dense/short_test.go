@@ -4,11 +4,11 @@ import (
 	"maps"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
 )
 
@@ -62,9 +62,7 @@ func TestShortlist(t *testing.T) {
 				q.Accept = func(id graph.ID) (bool, error) { return int(id[7])%keep == 0, nil }
 			}
 			got, want := search1(t, x, q).Hits, search1(t, one, q).Hits
-			if !slices.Equal(got, want) {
-				t.Fatalf("seed %d, shortlist %d: %v, want %v", seed, q.Shortlist, got, want)
-			}
+			must.Same(t, got, want, "seed ", seed, ", shortlist ", q.Shortlist)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/distill"
 )
 
@@ -38,29 +39,22 @@ func TestSummarize(t *testing.T) {
 		"The refund failed on 3 May.", "Invoice 9 is not paid."} {
 		list = append(list, distill.Sentence{Fact: idOf(i), Created: graph.Time(i), Text: s})
 	}
-	want := distill.Summarize(list, 18, true)
-	if len(want) < 2 {
-		t.Fatalf("%v", want)
-	}
+	want := distill.DefaultWeights().Summarize(list, 18)
+	must.Require(t, len(want) >= 2, "%v", want)
 	if n := distill.Tokens(distill.JoinText(want)); n > 18+len(want) || strings.Count(distill.JoinText(want), "3 May") != 1 {
 		t.Errorf("%d tokens: %q", n, distill.JoinText(want))
 	}
 	slices.Reverse(list)
-	if got := distill.Summarize(list, 18, true); !slices.Equal(got, want) {
-		t.Errorf("in another order %v, want %v", got, want)
-	}
+	must.Same(t, distill.DefaultWeights().Summarize(list, 18), want, "in another order")
 }
 
 func TestParseID(t *testing.T) {
 	for _, id := range []string{"root", "root/0123", idOf(1).String(), idOf(1).String() + "/3"} {
 		scope, label, ok := distill.ParseID(id)
-		if !ok || distill.DigestID(scope, label) != id {
-			t.Errorf("%s: %s %q %v", id, scope, label, ok)
-		}
+		must.Check(t, ok && distill.DigestID(scope, label) == id, "%s: %s %q %v", id, scope, label, ok)
 	}
 	for _, id := range []string{"", "root/", "root/4", "root/3/1", "x", graph.ID{}.String(), "root/" + strings.Repeat("0", 97)} {
-		if _, _, ok := distill.ParseID(id); ok {
-			t.Errorf("%q is taken for a digest", id)
-		}
+		_, _, ok := distill.ParseID(id)
+		must.Check(t, !ok, "%q is taken for a digest", id)
 	}
 }

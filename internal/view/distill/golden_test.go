@@ -12,8 +12,7 @@ func TestSemGolden(t *testing.T) {
 	cases.Golden(t, "testdata/sem.jsonl", func(t testing.TB, c cases.Case) any {
 		var in struct{ Text string }
 		cases.Parse(t, c.Input, &in)
-		sem, err := SemOf(in.Text)
-		must.OK(t, err)
+		sem := must.Get(SemOf(in.Text))(t)
 		return map[string]any{"sem": sem.String()}
 	})
 }

@@ -2,7 +2,6 @@ package distill_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -87,8 +86,7 @@ func made(
 
 func none(t testing.TB, blocks distill.Blocks) distill.Tree {
 	t.Helper()
-	m, err := prolly.NewNodes(blocks, nil).Build(t.Context(), func(func(prolly.Entry, error) bool) {})
-	must.OK(t, err)
+	m := must.Get(prolly.NewNodes(blocks, nil).Build(t.Context(), func(func(prolly.Entry, error) bool) {}))(t)
 	return distill.Tree{Scopes: m, Hashes: m}
 }
 
@@ -222,9 +220,7 @@ func check(t *testing.T, blocks distill.Blocks, tree distill.Tree, w *world) {
 		}
 	}
 	if !tree.Root.Defined() {
-		if visible > 0 {
-			t.Fatalf("no root of %d facts", visible)
-		}
+		must.Require(t, visible <= 0, "no root of %d facts", visible)
 		return
 	}
 	seen, digests := map[graph.ID]bool{}, map[ipld.CID]bool{}
@@ -233,9 +229,8 @@ func check(t *testing.T, blocks distill.Blocks, tree distill.Tree, w *world) {
 		if err != nil {
 			return false, err
 		}
-		if d.Label == "" && d.Scope.IsZero() && d.Facts != visible {
-			t.Errorf("the root has %d facts of %d", d.Facts, visible)
-		}
+		must.Check(t, d.Label != "" || !d.Scope.IsZero() || d.Facts == visible,
+			"the root has %d facts of %d", d.Facts, visible)
 		if len(d.Kids) == 1 || len(d.Kids) > 0 && d.Members <= distill.MaxMembers && d.Size <= distill.MaxSize {
 			t.Errorf("%s: %d children with %d members", d.ID(), len(d.Kids), d.Members)
 		}
@@ -261,17 +256,14 @@ func check(t *testing.T, blocks distill.Blocks, tree distill.Tree, w *world) {
 		}
 		return true, err
 	})
-	if err != nil || len(seen) != visible {
-		t.Fatalf("%d facts of %d: %v", len(seen), visible, err)
-	}
+	must.Require(t, err == nil && len(seen) == visible, "%d facts of %d: %v", len(seen), visible, err)
 	if got, want := tree.Hashes.Len(), uint64(5*(visible+len(digests))); got != want {
 		t.Errorf("%d hashes of %d digests and %d facts", got, len(digests), visible)
 	}
 	for id, f := range w.facts {
 		list, err := tree.Above(t.Context(), blocks, w, id)
-		if err != nil || f.Hidden != (len(list) == 0) {
-			t.Fatalf("%s: %d digests above, %v", id, len(list), err)
-		}
+		must.Require(t, err == nil && f.Hidden == (len(list) == 0),
+			"%s: %d digests above, %v", id, len(list), err)
 		if f.Hidden {
 			continue
 		}
@@ -296,25 +288,18 @@ func TestUpdateCost(t *testing.T) {
 	for range 100 {
 		old := w.clone()
 		id := idOf(rng.IntN(3000))
-		before, err := tree.Above(t.Context(), blocks, w, id)
-		must.OK(t, err)
+		before := must.Get(tree.Above(t.Context(), blocks, w, id))(t)
 		w.facts[id] = distill.Fact{ID: id, Text: sentence(rng, 9)}
 		next, work := made(t, blocks, tree, old, w, []graph.ID{id})
-		after, err := next.Above(t.Context(), blocks, w, id)
-		must.OK(t, err)
+		after := must.Get(next.Above(t.Context(), blocks, w, id))(t)
 		height := max(len(before), len(after))
-		if work.Digests > 2*height+4 || work.Facts > 4*distill.MaxMembers {
-			t.Errorf("height %d: %+v", height, work)
-		}
+		must.Check(t, work.Digests <= 2*height+4 && work.Facts <= 4*distill.MaxMembers,
+			"height %d: %+v", height, work)
 		tree = next
 	}
-	if first.Digests < 100 {
-		t.Errorf("only %d digests", first.Digests)
-	}
+	must.Check(t, first.Digests >= 100, "only %d digests", first.Digests)
 	_, nothing := made(t, blocks, tree, w, w, nil)
-	if nothing.Digests > 1 {
-		t.Errorf("%+v for nothing", nothing)
-	}
+	must.Check(t, nothing.Digests <= 1, "%+v for nothing", nothing)
 }
 
 // TestCompare: walking two trees finds the facts that differ, and reads little.
@@ -337,8 +322,7 @@ func TestCompare(t *testing.T) {
 			touched = append(touched, w.change(rng, nodes)...)
 		}
 		next, _ := made(t, blocks, tree, old, w, touched)
-		got, err := distill.Compare(t.Context(), blocks, tree, next, 10_000)
-		must.OK(t, err)
+		got := must.Get(distill.Compare(t.Context(), blocks, tree, next, 10_000))(t)
 		var want []distill.FactChange
 		for n := range nodes {
 			a, okA := old.facts[idOf(n)]
@@ -352,15 +336,11 @@ func TestCompare(t *testing.T) {
 		for i := range got.Facts {
 			got.Facts[i].Scope = graph.ID{}
 		}
-		if !slices.Equal(got.Facts, want) {
-			t.Errorf("seed %d: facts %v, want %v", seed, got.Facts, want)
-		}
-		if got.Read == 0 || got.Read > first.Digests {
-			t.Errorf("seed %d: %d of %d digests read", seed, got.Read, first.Digests)
-		}
-		if few, err := distill.Compare(t.Context(), blocks, tree, next, 3); err != nil || !few.More {
-			t.Errorf("seed %d: %+v, %v", seed, few, err)
-		}
+		must.Same(t, got.Facts, want, "seed ", seed, ": facts")
+		must.Check(t, got.Read != 0 && got.Read <= first.Digests,
+			"seed %d: %d of %d digests read", seed, got.Read, first.Digests)
+		few := must.Get(distill.Compare(t.Context(), blocks, tree, next, 3))(t)
+		must.Check(t, few.More, "seed %d: %+v", seed, few)
 	}
 }
 
@@ -399,13 +379,11 @@ func TestNear(t *testing.T) {
 		all[d.ID()+" "+d.Kind()] = d.Sem
 		return true, err
 	})
-	if err != nil || len(all) < facts+50 {
-		t.Fatalf("%d facts and %d digests: %v", facts, len(all)-facts, err)
-	}
+	must.Require(t, err == nil && len(all) >= facts+50,
+		"%d facts and %d digests: %v", facts, len(all)-facts, err)
 	less := false
 	for n := range 25 {
-		sem, err := distill.SemOf(w.facts[idOf(n)].Text)
-		must.OK(t, err)
+		sem := must.Get(distill.SemOf(w.facts[idOf(n)].Text))(t)
 		sem ^= distill.Sem(n) << (n % 60)
 		for _, most := range []int{0, 3, 5, 8, 13, 20, 64} {
 			want := map[string]int{}
@@ -427,9 +405,8 @@ func TestNear(t *testing.T) {
 				}
 				last = one.Distance
 			}
-			if !maps.Equal(got, want) || len(list) != len(got) {
-				t.Errorf("%d found within %d of %s, want %d", len(got), most, sem, len(want))
-			}
+			must.Check(t, maps.Equal(got, want) && len(list) == len(got),
+				"%d found within %d of %s, want %d", len(got), most, sem, len(want))
 			if most <= 5 {
 				less = less || read < len(all)/2
 			}
@@ -438,9 +415,7 @@ func TestNear(t *testing.T) {
 			}
 		}
 	}
-	if !less {
-		t.Error("all hashes were compared, however near they are to be")
-	}
+	must.Check(t, less, "all hashes were compared, however near they are to be")
 }
 
 // TestHashesDamaged: a key that no hash can have is refused when it is read.
@@ -467,9 +442,7 @@ func TestHashesDamaged(t *testing.T) {
 			} else {
 				_, _, err = tree.Near(t.Context(), 0, 8)
 			}
-			if !errors.Is(err, store.ErrCorrupt) {
-				t.Errorf("%s, part %d: %v", name, key[0], err)
-			}
+			must.Fail(t, err, store.ErrCorrupt, name, ", part ", key[0])
 		}
 	}
 }

@@ -44,9 +44,8 @@ func TestInput(t *testing.T) {
 	}
 	for _, n := range []int64{0, -1, 1, 63, -64, 1 << 40, -1 << 63, 1<<63 - 1} {
 		in := input{b: putInt(nil, n)}
-		if got := in.int(); got != n || in.bad {
-			t.Errorf("%d reads back as %d", n, got)
-		}
+		got := in.int()
+		must.Check(t, got == n && !in.bad, "%d reads back as %d", n, got)
 	}
 }
 
@@ -71,9 +70,8 @@ func TestPosts(t *testing.T) {
 			must.OK(t, w.posts.add(list[i].doc, &list[i].tf))
 		}
 		count, at, err := w.posts.finish()
-		if err != nil || count != n {
-			t.Fatalf("%d postings, %v, want %d", count, err, n)
-		}
+		must.OK(t, err, "postings")
+		must.Equal(t, count, n, "postings")
 		at.data = bytes.Clone(at.data)
 		lists, places = append(lists, list), append(places, entry{count: count, at: at})
 	}
@@ -111,16 +109,13 @@ func checkPosts(t *testing.T, src *source, seg *segment.Segment, e entry, want [
 	r.open(src, seg, e)
 	var got []posting
 	for {
-		ok, err := r.next(context.Background())
-		must.OK(t, err)
+		ok := must.Get(r.next(context.Background()))(t)
 		if !ok {
 			break
 		}
 		got = append(got, r.posts[:r.n]...)
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("list of %d reads back as another, of %d", len(want), len(got))
-	}
+	must.Same(t, got, want, "list of")
 }
 
 func checkSeek(
@@ -135,9 +130,7 @@ func checkSeek(
 			target += uint32(rng.IntN(4000))
 			i := slices.IndexFunc(want, func(p posting) bool { return p.doc >= target })
 			ok, err := r.seek(context.Background(), target)
-			if err != nil || ok != (i >= 0) {
-				t.Fatalf("seek %d: %t, %v, want %t", target, ok, err, i >= 0)
-			}
+			must.Require(t, err == nil && ok == (i >= 0), "seek %d: %t, %v, want %t", target, ok, err, i >= 0)
 			if !ok {
 				break
 			}
@@ -169,9 +162,8 @@ func TestDict(t *testing.T) {
 	for i, term := range terms {
 		for _, absent := range []string{term + "\x00", term[:len(term)-1]} {
 			_, ok, err := src.term(ctx, seg, absent)
-			if _, known := slices.BinarySearch(terms, absent); err != nil || ok != known {
-				t.Fatalf("term %q: %t, %v, want %t", absent, ok, err, known)
-			}
+			_, known := slices.BinarySearch(terms, absent)
+			must.Require(t, err == nil && ok == known, "term %q: %t, %v, want %t", absent, ok, err, known)
 		}
 		if e, ok, err := src.term(ctx, seg, term); err != nil || !ok || e.neg != i+1 {
 			t.Fatalf("term %q: %+v, %t, %v, want number %d", term, e, ok, err, i+1)
@@ -187,9 +179,7 @@ func TestDict(t *testing.T) {
 		t.Errorf("a term after the last: %t, %v", ok, err)
 	}
 	for _, term := range []string{"", strings.Repeat("z", maxTerm+1)} {
-		if err := w.dict.add(term, &entry{neg: 1}); err == nil {
-			t.Errorf("term of %d bytes written", len(term))
-		}
+		must.Check(t, w.dict.add(term, &entry{neg: 1}) != nil, "term of %d bytes written", len(term))
 	}
 }
 
@@ -201,20 +191,16 @@ func TestMeta(t *testing.T) {
 		{typ: strings.Repeat("t", graph.MaxType), validTo: graph.At(0)},
 	}
 	data := encodeMeta(docs)
-	p, err := decodeMeta(data, docKey(7), 11)
-	must.OK(t, err)
+	p := must.Get(decodeMeta(data, docKey(7), 11))(t)
 	got, err := p.group(nil, 0)
 	if diff := cmp.Diff(docs, got, cmp.AllowUnexported(docMeta{})); diff != "" || p.first != 7 || err != nil {
 		t.Errorf("first %d, %v (-want +got):\n%s", p.first, err, diff)
 	}
 	for i := range docs {
-		if typ := p.typ(7 + uint32(i)); typ != docs[i].typ || !p.has(7+uint32(i)) {
-			t.Errorf("document %d is of type %.9q", i, typ)
-		}
+		typ := p.typ(7 + uint32(i))
+		must.Check(t, typ == docs[i].typ && p.has(7+uint32(i)), "document %d is of type %.9q", i, typ)
 	}
-	if p.has(6) || p.has(11) || (*metaPart)(nil).has(0) {
-		t.Error("a document of another part")
-	}
+	must.Check(t, !p.has(6) && !p.has(11) && !(*metaPart)(nil).has(0), "a document of another part")
 	outside := putInt([]byte{0}, int64(graph.MaxTime)+1)
 	far := putInt([]byte{0}, 1<<62)
 	one := func(times []byte) []byte { return append([]byte{1, 1, 1, 'a', 0, byte(len(times)), 0}, times...) }
@@ -241,9 +227,7 @@ func TestMeta(t *testing.T) {
 		if err == nil {
 			_, err = p.group(nil, 0)
 		}
-		if err == nil {
-			t.Errorf("%s: read as %+v", name, p)
-		}
+		must.Check(t, err != nil, "%s: read as %+v", name, p)
 	}
 	p, err = decodeMeta(one([]byte{0, 0}), docKey(0), 1)
 	if err == nil {

@@ -79,11 +79,10 @@ func damaged(t *testing.T) (store.Blocks, ipld.CID, collection, []ipld.CID) {
 	}
 	m = update(t, blocks, m, docs, next)
 	var cids []ipld.CID
-	err := Format.Walk(context.Background(), blocks, m, func(c ipld.CID) error {
+	must.OK(t, Format.Walk(context.Background(), blocks, m, func(c ipld.CID) error {
 		cids = append(cids, c)
 		return nil
-	})
-	must.OK(t, err)
+	}))
 	return blocks, m, next, cids
 }
 
@@ -100,9 +99,7 @@ func mapsKeys(docs collection) func(func(id [16]byte) bool) {
 func TestDamagedBlocks(t *testing.T) {
 	effort.Alone(t)
 	blocks, m, docs, cids := damaged(t)
-	if len(cids) < 10 {
-		t.Fatalf("an index of %d blocks", len(cids))
-	}
+	must.Require(t, len(cids) >= 10, "an index of %d blocks", len(cids))
 	flip := func(data []byte) []byte { data[len(data)/2] ^= 4; return data }
 	for _, c := range cids {
 		get := &faulty{Getter: blocks, at: c, damage: flip, verify: true}

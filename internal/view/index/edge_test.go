@@ -25,16 +25,13 @@ import (
 // build returns the index of docs.
 func build(t testing.TB, blocks store.Blocks, docs collection, opt UpdateOptions) ipld.CID {
 	t.Helper()
-	m, err := Update(context.Background(), blocks, ipld.CID{}, changes(nil, docs), opt)
-	must.OK(t, err)
-	return m
+	return must.Get(Update(context.Background(), blocks, ipld.CID{}, changes(nil, docs), opt))(t)
 }
 
 // update applies changes to an index.
 func update(t testing.TB, blocks store.Blocks, m ipld.CID, from, to collection) ipld.CID {
 	t.Helper()
-	m, err := Update(context.Background(), blocks, m, changes(from, to), UpdateOptions{})
-	must.OK(t, err)
+	m = must.Get(Update(context.Background(), blocks, m, changes(from, to), UpdateOptions{}))(t)
 	return m
 }
 
@@ -163,9 +160,7 @@ func verify(
 func checkVerify(t *testing.T, blocks store.Blocks, m ipld.CID, docs collection) {
 	t.Helper()
 	found, err := verify(context.Background(), blocks, m, documents(docs))
-	if err != nil || len(found) != 0 {
-		t.Fatalf("verify: %v, %v", found, err)
-	}
+	must.Require(t, err == nil && len(found) == 0, "verify: %v, %v", found, err)
 }
 
 func TestUpdateUnchanged(t *testing.T) {
@@ -181,9 +176,7 @@ func TestUpdateUnchanged(t *testing.T) {
 	must.Equal(t, update(t, blocks, m, docs, next), m, "a change of what is not indexed made a new manifest")
 	must.Equal(t, update(t, blocks, m, nil, nil), m, "no change made a new manifest")
 	copied.Created++
-	if got := update(t, blocks, m, docs, next); got == m {
-		t.Errorf("a change of a time made no new manifest")
-	}
+	must.Check(t, update(t, blocks, m, docs, next) != m, "a change of a time made no new manifest")
 }
 
 func TestUpdateRefuses(t *testing.T) {
@@ -240,13 +233,9 @@ func TestLayouts(t *testing.T) {
 	} {
 		blocks := mem.New().Derived()
 		m := build(t, blocks, half, opt)
-		if again := build(t, mem.New().Derived(), half, opt); again != m {
-			t.Errorf("%+v: manifests %s and %s of one collection", opt, m, again)
-		}
-		m, err := Update(ctx, blocks, m, changes(half, docs), opt)
-		must.OK(t, err)
-		x, err := Open(ctx, blocks, m, segment.NewCache(1<<20))
-		must.OK(t, err)
+		must.Equal(t, build(t, mem.New().Derived(), half, opt), m, opt, ": manifests")
+		m = must.Get(Update(ctx, blocks, m, changes(half, docs), opt))(t)
+		x := must.Get(Open(ctx, blocks, m, segment.NewCache(1<<20)))(t)
 		t.Logf("%+v: %d segments", opt, len(x.segs))
 		checkVerify(t, blocks, m, docs)
 		all = append(all, x)
@@ -264,16 +253,13 @@ func checkSame(t *testing.T, all []*Index, query string) {
 	ctx := context.Background()
 	accept := func(d ranking.Document) (bool, error) { return d.Type() == "Note", nil }
 	for _, filter := range []Accept{nil, accept} {
-		full, err := all[0].Text(ctx, query, filter, 100_000)
-		must.OK(t, err)
+		full := must.Get(all[0].Text(ctx, query, filter, 100_000))(t)
 		for i, x := range all {
 			for _, k := range []int{1, 5, 100, 100_000} {
-				got, err := x.Text(ctx, query, filter, k)
-				must.OK(t, err)
+				got := must.Get(x.Text(ctx, query, filter, k))(t)
 				want := full.Hits[:min(k, len(full.Hits))]
-				if diff := differ.Diff(want, got.Hits, equateEmpty); diff != "" {
-					t.Fatalf("index %d, query %q, best %d (-want +got):\n%s", i, query, k, diff)
-				}
+				diff := differ.Diff(want, got.Hits, equateEmpty)
+				must.Require(t, diff == "", "index %d, query %q, best %d (-want +got):\n%s", i, query, k, diff)
 			}
 		}
 	}
@@ -288,10 +274,8 @@ func TestConcurrentQueries(t *testing.T) {
 	}
 	blocks := mem.New().Derived()
 	m := build(t, blocks, docs, UpdateOptions{SpillDocs: 60})
-	x, err := Open(context.Background(), blocks, m, segment.NewCache(20_000))
-	must.OK(t, err)
-	want, err := fresh(t, docs).Text(context.Background(), "alpha river team", acceptDoc, 50)
-	must.OK(t, err)
+	x := must.Get(Open(context.Background(), blocks, m, segment.NewCache(20_000)))(t)
+	want := must.Get(fresh(t, docs).Text(context.Background(), "alpha river team", acceptDoc, 50))(t)
 	done := make(chan string)
 	for range 8 {
 		go func() {
@@ -307,12 +291,15 @@ func TestConcurrentQueries(t *testing.T) {
 func TestAcceptError(t *testing.T) {
 	docs := collect(node(graph.Node{Summary: "alpha"}))
 	blocks := mem.New().Derived()
-	x, err := Open(context.Background(), blocks, build(t, blocks, docs, UpdateOptions{}), nil)
-	must.OK(t, err)
+	x := must.Get(Open(context.Background(), blocks, build(t, blocks, docs, UpdateOptions{}), nil))(t)
 	broken := errors.New("broken")
-	accept := func(ranking.Document) (bool, error) { return false, broken }
-	_, err = x.Text(context.Background(), "alpha", accept, 0)
+	accept := func(Doc) (bool, error) { return false, broken }
+	_, err := x.Text(context.Background(), "alpha", accept, 0)
 	must.Fail(t, err, broken)
 	_, err = x.Recency(context.Background(), accept, 0)
 	must.Fail(t, err, broken)
+	var last error
+	for _, last = range x.Docs(context.Background(), accept) {
+	}
+	must.Fail(t, last, broken, "docs")
 }

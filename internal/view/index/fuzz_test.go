@@ -24,14 +24,12 @@ func seedBlocks(f *testing.F) [][]byte {
 	var out [][]byte
 	for _, n := range []int{1, 40, 900} {
 		blocks := mem.New().Derived()
-		m, err := Update(context.Background(), blocks, ipld.CID{}, zipfDocs(n), UpdateOptions{})
-		must.OK(f, err)
-		err = Format.Walk(context.Background(), blocks, m, func(c ipld.CID) error {
+		m := must.Get(Update(context.Background(), blocks, ipld.CID{}, zipfDocs(n), UpdateOptions{}))(f)
+		must.OK(f, Format.Walk(context.Background(), blocks, m, func(c ipld.CID) error {
 			data, err := blocks.Get(context.Background(), c)
 			out = append(out, data)
 			return err
-		})
-		must.OK(f, err)
+		}))
 	}
 	return out
 }
@@ -52,14 +50,11 @@ func FuzzParts(f *testing.F) {
 				docs[i] = p.at(uint32(i), allFields)
 			}
 			// Columns may be wider than need be, and a part has docsPerPart documents at most.
-			if b := encodeLens(docs); n <= docsPerPart && len(b) > len(data) {
-				t.Errorf("lengths %x come back as %x", data, b)
-			}
+			b := encodeLens(docs)
+			must.Check(t, n > docsPerPart || len(b) <= len(data), "lengths %x come back as %x", data, b)
 		}
 		if p, err := decodeMeta(data, docKey(0), n); err == nil {
-			if p.n > n {
-				t.Errorf("%d documents of %d", p.n, n)
-			}
+			must.Check(t, p.n <= n, "%d documents of %d", p.n, n)
 			for g := range metaGroups(p.n) {
 				if _, err := p.group(nil, g); err != nil && !errors.Is(err, store.ErrCorrupt) {
 					t.Errorf("group %d: %v", g, err)
@@ -82,9 +77,7 @@ func tryDict(t *testing.T, data []byte) {
 	}
 	for i := range len(p.restarts) / 2 {
 		for it := p.group(i); it.next(); {
-			if len(it.term) == 0 || len(it.term) > maxTerm {
-				t.Errorf("term of %d bytes", len(it.term))
-			}
+			must.Check(t, len(it.term) != 0 && len(it.term) <= maxTerm, "term of %d bytes", len(it.term))
 		}
 	}
 	_, _, _ = p.find("word7")
@@ -178,8 +171,7 @@ func FuzzManifest(f *testing.F) {
 		if len(b) > len(data) || len(b) == len(data) && !bytes.Equal(b, data) {
 			t.Errorf("manifest has two encodings: %x and %x", data, b)
 		}
-		again, err := decodeManifest(b)
-		must.OK(t, err, "reading back ", m)
+		again := must.Get(decodeManifest(b))(t, "reading back ", m)
 		must.Equal(t, cmp.Diff(m, again, cmpopts.EquateComparable(ipld.CID{})), "", "reads back as another")
 	})
 }

@@ -24,18 +24,13 @@ func TestTermsAreRemembered(t *testing.T) {
 	}
 	m := build(t, blocks, collect(list...), UpdateOptions{})
 	read := &counter{Getter: blocks, got: map[ipld.CID]int{}}
-	x, err := Open(t.Context(), read, m, nil)
-	must.OK(t, err)
+	x := must.Get(Open(t.Context(), read, m, nil))(t)
 	for term, want := range map[string]int64{"harbour": nodes, "w77x7": 1, "w77x": 0} {
 		for ask := range 2 {
 			clear(read.got)
-			df, err := x.TermStats(t.Context(), term)
-			if err != nil || df != want {
-				t.Errorf("%s: %d, %v, want %d", term, df, err, want)
-			}
-			if ask == 1 && len(read.got) > 0 {
-				t.Errorf("%s: read a second time", term)
-			}
+			df := must.Get(x.TermStats(t.Context(), term))(t, term)
+			must.Equal(t, df, want, term)
+			must.Check(t, ask != 1 || len(read.got) <= 0, "%s: read a second time", term)
 		}
 	}
 }

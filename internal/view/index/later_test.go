@@ -48,11 +48,8 @@ func TestLater(t *testing.T) {
 		}
 	}
 	opt := UpdateOptions{Later: d}
-	m, err := Update(ctx, w, ipld.CID{}, zipfDocs(base), opt)
-	must.OK(t, err)
-	if d.asked {
-		t.Error("an update of many changes left a merge for later")
-	}
+	m := must.Get(Update(ctx, w, ipld.CID{}, zipfDocs(base), opt))(t)
+	must.Check(t, !d.asked, "an update of many changes left a merge for later")
 	merges, worst, wait := 0, 0, 0
 	var lost ipld.CID                                              // the key of a merge that was made, and whose segment is gone
 	for i := 0; i < updates || merges < 2 && i < len(fresh); i++ { // a merge waits as long as the seed says
@@ -64,8 +61,7 @@ func TestLater(t *testing.T) {
 			n.ID, c.New.Node = c.ID, &n
 		}
 		w.blocks, w.bytes, d.asked = 0, 0, false
-		m, err = Update(ctx, w, m, one(c), opt)
-		must.OK(t, err)
+		m = must.Get(Update(ctx, w, m, one(c), opt))(t)
 		docs[c.ID] = c.New
 		delete(d.made, lost)
 		if worst = max(worst, w.bytes); w.bytes > mostBytes {
@@ -74,10 +70,8 @@ func TestLater(t *testing.T) {
 		if !d.asked {
 			wait = rng.IntN(effort.Pick(20, 100, 100))
 		} else if wait--; wait < 0 {
-			key, merged, err := Format.MergeWaiting(ctx, w, m)
-			if err != nil || !key.Defined() {
-				t.Fatalf("merge %s of %s: %v", merged, key, err)
-			}
+			key, merged, err := Merge(ctx, w, m)
+			must.Require(t, err == nil && key.Defined(), "merge %s of %s: %v", merged, key, err)
 			if rng.IntN(4) == 0 {
 				lost, merged = key, store.NewBlock(ipld.DagCBOR, fmt.Appendf(nil, "lost %d", i)).CID
 				wait = rng.IntN(20)
@@ -86,26 +80,20 @@ func TestLater(t *testing.T) {
 			merges++
 		}
 	}
-	if merges < 2 {
-		t.Errorf("%d merges during %d updates", merges, updates)
-	}
+	must.Check(t, merges >= 2, "%d merges during %d updates", merges, updates)
 	checkVerify(t, w.Blocks, m, docs)
 	last := Change{ID: fresh[0].Node.ID, Old: docs[fresh[0].Node.ID]}
-	m, err = Update(ctx, w, m, one(last), UpdateOptions{})
-	must.OK(t, err)
+	m = must.Get(Update(ctx, w, m, one(last), UpdateOptions{}))(t)
 	delete(docs, last.ID)
 	man, err := ReadManifest(ctx, w, m)
-	if err != nil || man.Run != (segment.Run{}) || len(man.Segments) > 8*7 {
-		t.Errorf("an update that merges by itself left %+v of %d segments: %v", man.Run,
-			len(man.Segments), err)
-	}
-	if key, c, err := Format.MergeWaiting(ctx, w, m); key.Defined() || c.Defined() || err != nil {
+	must.Check(t, err == nil && man.Run == (segment.Run{}) && len(man.Segments) <= 8*7,
+		"an update that merges by itself left %+v of %d segments: %v", man.Run, len(man.Segments), err)
+	if key, c, err := Merge(ctx, w, m); key.Defined() || c.Defined() || err != nil {
 		t.Errorf("merged %s for %s where nothing waits: %v", c, key, err)
 	}
 	var all []*Index
 	for _, c := range []ipld.CID{build(t, w.Blocks, docs, UpdateOptions{}), m} {
-		x, err := Open(ctx, w, c, nil)
-		must.OK(t, err)
+		x := must.Get(Open(ctx, w, c, nil))(t)
 		all = append(all, x)
 	}
 	for _, query := range []string{"word0 word1", "word5 word50 word500", "word2000 team7", "note"} {
@@ -118,22 +106,17 @@ func TestLater(t *testing.T) {
 func TestLaterIsBounded(t *testing.T) {
 	ctx, blocks := context.Background(), mem.New().Derived()
 	opt := UpdateOptions{Later: &desk{}, Fanout: 2}
-	m, err := Update(ctx, blocks, ipld.CID{}, zipfDocs(600), opt)
-	must.OK(t, err)
+	m := must.Get(Update(ctx, blocks, ipld.CID{}, zipfDocs(600), opt))(t)
 	most, waited := 0, false
 	for c := range zipfDocs(1600) {
 		if c.ID.Compare(numberedID(600)) < 0 {
 			continue
 		}
-		m, err = Update(ctx, blocks, m, one(c), opt)
-		must.OK(t, err)
-		man, err := ReadManifest(ctx, blocks, m)
-		must.OK(t, err)
+		m = must.Get(Update(ctx, blocks, m, one(c), opt))(t)
+		man := must.Get(ReadManifest(ctx, blocks, m))(t)
 		most, waited = max(most, len(man.Segments)), waited || man.Run.Count > 0
 	}
-	if !waited || most > maxWaiting+1 {
-		t.Errorf("%d segments at most, waited: %v", most, waited)
-	}
+	must.Check(t, waited && most <= maxWaiting+1, "%d segments at most, waited: %v", most, waited)
 }
 
 // TestLaterDamaged: a merged segment that is damaged is passed over.
@@ -141,25 +124,20 @@ func TestLaterDamaged(t *testing.T) {
 	ctx, blocks := context.Background(), mem.New().Derived()
 	d := &desk{made: map[ipld.CID]ipld.CID{}}
 	opt := UpdateOptions{Later: d, Fanout: 2}
-	m, err := Update(ctx, blocks, ipld.CID{}, zipfDocs(600), opt)
-	must.OK(t, err)
+	m := must.Get(Update(ctx, blocks, ipld.CID{}, zipfDocs(600), opt))(t)
 	docs := collection{}
 	for c := range zipfDocs(1300) {
 		docs[c.ID] = c.New
 		if c.ID.Compare(numberedID(600)) < 0 {
 			continue
 		}
-		m, err = Update(ctx, blocks, m, one(c), opt)
-		must.OK(t, err)
-		man, err := ReadManifest(ctx, blocks, m)
-		must.OK(t, err)
+		m = must.Get(Update(ctx, blocks, m, one(c), opt))(t)
+		man := must.Get(ReadManifest(ctx, blocks, m))(t)
 		if man.Run.Count > 0 { // the manifest is no segment
 			d.made[man.Key(Format.Name)] = m
 		}
 	}
-	if len(d.made) == 0 {
-		t.Error("no merge was left for later")
-	}
+	must.Check(t, len(d.made) != 0, "no merge was left for later")
 	checkVerify(t, blocks, m, docs)
 }
 

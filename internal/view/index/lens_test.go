@@ -25,8 +25,7 @@ func TestLens(t *testing.T) {
 		}
 		docs[rng.IntN(len(docs))][0] = most
 		data := encodeLens(docs)
-		p, err := decodeLens(data, len(docs))
-		must.OK(t, err, "at most ", most)
+		p := must.Get(decodeLens(data, len(docs)))(t, "at most ", most)
 		for i, want := range docs {
 			must.Equal(t, p.at(docsPerPart+uint32(i), allFields), want, "at most ", most, ": document ", i)
 			if got := p.at(uint32(i), 1<<2); got != (docLens{2: want[2]}) {
@@ -46,25 +45,21 @@ func TestLens(t *testing.T) {
 func TestTypesUnread(t *testing.T) {
 	ctx := context.Background()
 	blocks := mem.New().Derived()
-	m, err := Update(ctx, blocks, ipld.CID{}, zipfDocs(5000), UpdateOptions{})
-	must.OK(t, err)
-	x, err := Open(ctx, blocks, m, nil)
-	must.OK(t, err)
+	m := must.Get(Update(ctx, blocks, ipld.CID{}, zipfDocs(5000), UpdateOptions{}))(t)
+	x := must.Get(Open(ctx, blocks, m, nil))(t)
 	seen := &counter{Getter: blocks, got: map[ipld.CID]int{}}
 	src, gone := source{Format.NewReader(seen, nil)}, map[ipld.CID]bool{}
 	for doc := range x.segs[0].Docs {
-		_, err := src.meta(ctx, x.segs[0], uint32(doc))
-		must.OK(t, err)
+		must.Get(src.meta(ctx, x.segs[0], uint32(doc)))(t)
 	}
 	for c := range seen.got {
 		gone[c] = true
 	}
 	x.src = source{Format.NewReader(without{blocks, gone}, nil)}
-	res, err := x.Text(ctx, "word0", func(d ranking.Document) (bool, error) { return !d.ID().IsZero(), nil }, 10)
-	if err != nil || len(res.Hits) != 10 {
-		t.Errorf("%d hits, %v", len(res.Hits), err)
-	}
-	ofType := func(d ranking.Document) (bool, error) { return d.Type() == "", nil }
+	res, err := x.Text(ctx, "word0", func(d Doc) (bool, error) { return !d.ID().IsZero(), nil }, 10)
+	must.OK(t, err, "hits")
+	must.Equal(t, len(res.Hits), 10, "hits")
+	ofType := func(d Doc) (bool, error) { return d.Type() == "", nil }
 	_, err = x.Text(ctx, "word0", ofType, 10)
 	must.Fail(t, err, store.ErrNotFound)
 	var last error
@@ -73,9 +68,7 @@ func TestTypesUnread(t *testing.T) {
 			d.Type()
 		}
 	}
-	if !errors.Is(last, store.ErrNotFound) {
-		t.Errorf("listed by type: %v, want %v", last, store.ErrNotFound)
-	}
+	must.Fail(t, last, store.ErrNotFound, "listed by type")
 	d, ok, err := x.Doc(ctx, numberedID(7))
 	if err != nil || !ok || d.Err() != nil {
 		t.Errorf("%v, %v, %v", ok, err, d.Err())

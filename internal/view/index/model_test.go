@@ -162,9 +162,7 @@ func acceptNode(d *Document) bool {
 func fresh(t *testing.T, docs collection) *Index {
 	t.Helper()
 	blocks := mem.New().Derived()
-	x, err := Open(t.Context(), blocks, build(t, blocks, docs, UpdateOptions{}), nil)
-	must.OK(t, err)
-	return x
+	return must.Get(Open(t.Context(), blocks, build(t, blocks, docs, UpdateOptions{}), nil))(t)
 }
 
 // checkIndex compares everything an index answers with the documents, or with an index built of them at once: what
@@ -172,8 +170,7 @@ func fresh(t *testing.T, docs collection) *Index {
 func checkIndex(t *testing.T, rng *rand.Rand, blocks store.Blocks, m ipld.CID, docs collection) {
 	t.Helper()
 	ctx := context.Background()
-	x, err := Open(ctx, blocks, m, segment.NewCache(1<<20))
-	must.OK(t, err)
+	x := must.Get(Open(ctx, blocks, m, segment.NewCache(1<<20)))(t)
 	o := fresh(t, docs)
 	must.Same(t, x.Stats(), o.Stats(), "statistics")
 	for range 8 {
@@ -183,28 +180,21 @@ func checkIndex(t *testing.T, rng *rand.Rand, blocks store.Blocks, m ipld.CID, d
 		if rng.IntN(2) == 0 {
 			accept, filter = acceptDoc, acceptNode
 		}
-		got, err := x.Text(ctx, query, accept, k)
-		must.OK(t, err)
-		want, err := o.Text(ctx, query, accept, 1<<20)
-		must.OK(t, err)
+		got := must.Get(x.Text(ctx, query, accept, k))(t)
+		want := must.Get(o.Text(ctx, query, accept, 1<<20))(t)
 		for _, h := range want.Hits {
-			if filter != nil && !filter(docs[h.ID]) {
-				t.Fatalf("query %q: %s does not pass the filter", query, h.ID)
-			}
+			must.Require(t, filter == nil || filter(docs[h.ID]),
+				"query %q: %s does not pass the filter", query, h.ID)
 		}
 		want.Hits = want.Hits[:min(k, len(want.Hits))]
 		must.Equal(t, differ.Diff(want, got, equateEmpty), "", "query ", query, ", best ", k)
-		recent, err := x.Recency(ctx, accept, k)
-		must.OK(t, err)
+		recent := must.Get(x.Recency(ctx, accept, k))(t)
 		must.Equal(t, differ.Diff(recency(docs, filter, k), recent, equateEmpty), "", "most recent ", k)
 		checkTimes(t, x, docs, accept, filter, k)
 	}
 	for _, term := range x.analyser.Terms(strings.Join(words, " ")) {
-		got, err := x.TermStats(ctx, term)
-		must.OK(t, err)
-		if want, err := o.TermStats(ctx, term); err != nil || got != want {
-			t.Fatalf("df of %q is %d, %v, want %d", term, got, err, want)
-		}
+		got := must.Get(x.TermStats(ctx, term))(t)
+		must.Equal(t, got, must.Get(o.TermStats(ctx, term))(t), "df of ", term)
 	}
 	checkDocs(t, x, docs)
 }
@@ -224,9 +214,7 @@ func checkDocs(t *testing.T, x *Index, docs collection) {
 		checkDoc(t, d, docs[ids[i]].Node)
 		i++
 	}
-	if i != len(ids) {
-		t.Fatalf("%d documents, want %d", i, len(ids))
-	}
+	must.Require(t, i == len(ids), "%d documents, want %d", i, len(ids))
 }
 
 func checkDoc(t *testing.T, d Doc, n *graph.Node) {
@@ -237,10 +225,8 @@ func checkDoc(t *testing.T, d Doc, n *graph.Node) {
 	for _, name := range []string{"blob", "rank", "tags", "team", "none"} {
 		want, has := ipld.FindEntry(n.Props, name)
 		got, ok, err := d.Prop(name)
-		if err != nil || ok != has || !got.Equal(want) {
-			t.Fatalf("document %s has %s = %v, %t, %v, want %v, %t", n.ID, name, got, ok, err,
-				want, has)
-		}
+		must.Require(t, err == nil && ok == has && got.Equal(want),
+			"document %s has %s = %v, %t, %v, want %v, %t", n.ID, name, got, ok, err, want, has)
 	}
 }
 
@@ -286,7 +272,6 @@ func runModel(t *testing.T, rng *rand.Rand, opt UpdateOptions) {
 			checkIndex(t, rng, blocks, m, docs)
 		}
 	}
-	built, err := Update(ctx, blocks, ipld.CID{}, changes(nil, docs), UpdateOptions{})
-	must.OK(t, err)
+	built := must.Get(Update(ctx, blocks, ipld.CID{}, changes(nil, docs), UpdateOptions{}))(t)
 	checkIndex(t, rng, blocks, built, docs)
 }

@@ -23,8 +23,7 @@ func withSummaries(t *testing.T, summaries []string) (*Index, []graph.ID) {
 		docs[ids[i]] = &Document{Node: &graph.Node{ID: ids[i], Type: "T", Summary: s, Created: 1}}
 	}
 	blocks := mem.New().Derived()
-	x, err := Open(t.Context(), blocks, build(t, blocks, docs, UpdateOptions{}), nil)
-	must.OK(t, err)
+	x := must.Get(Open(t.Context(), blocks, build(t, blocks, docs, UpdateOptions{}), nil))(t)
 	return x, ids
 }
 
@@ -51,11 +50,9 @@ func (l lookups) of(t *testing.T, what func(ctx context.Context) error) int {
 func TestHostileWork(t *testing.T) {
 	effort.Alone(t)
 	blocks := mem.New().Derived()
-	m, err := Update(t.Context(), blocks, ipld.CID{}, zipfDocs(10_000), UpdateOptions{})
-	must.OK(t, err)
+	m := must.Get(Update(t.Context(), blocks, ipld.CID{}, zipfDocs(10_000), UpdateOptions{}))(t)
 	l := lookups{read: &counter{Getter: blocks, got: map[ipld.CID]int{}}}
-	l.x, err = Open(t.Context(), l.read, m, nil)
-	must.OK(t, err)
+	l.x = must.Get(Open(t.Context(), l.read, m, nil))(t)
 	const bytes = 64 << 10
 	fill := func(word func(i int) string) string {
 		var b strings.Builder
@@ -83,10 +80,7 @@ func TestHostileWork(t *testing.T) {
 		terms := len(q.Query(nil))
 		// A reading walks the dictionary, part after part.
 		parts := l.x.segs[0].Parts(secTerms)
-		if n := l.of(t, func(ctx context.Context) error {
-			_, err := q.Readings(ctx)
-			return err
-		}); n > min(terms, maxReadable)+maxReadings*2*parts {
+		if n := l.of(t, func(ctx context.Context) error { return must.Err(q.Readings(ctx)) }); n > min(terms, maxReadable)+maxReadings*2*parts {
 			t.Errorf("%s: readings of %d terms read %d parts", name, terms, n)
 		}
 		known := 0
@@ -102,16 +96,12 @@ func TestHostileWork(t *testing.T) {
 			only[i] = i
 		}
 		if n := l.of(t, func(ctx context.Context) error {
-			_, err := l.x.Split(ctx, q.Query(nil), nil, only)
-			return err
+			return must.Err(l.x.Split(ctx, q.Query(nil), nil, only))
 		}); n > 2*len(only)+2 {
 			t.Errorf("%s: splitting scores of %d terms read %d parts", name, len(only), n)
 		}
 		all := docIDs(t, l.x, 100)
-		if n := l.of(t, func(ctx context.Context) error {
-			_, err := q.TitlesNamed(ctx, nil, all)
-			return err
-		}); n > 3*min(terms, maxTitleText)+16 {
+		if n := l.of(t, func(ctx context.Context) error { return must.Err(q.TitlesNamed(ctx, nil, all)) }); n > 3*min(terms, maxTitleText)+16 {
 			t.Errorf("%s: titles in %d terms read %d parts", name, terms, n)
 		}
 		checkAllocs(t, name, l.x, s, terms)
@@ -142,8 +132,7 @@ func checkAllocs(t *testing.T, name string, x *Index, s string, terms int) {
 // docIDs returns the first ids of an index of one segment.
 func docIDs(t *testing.T, x *Index, n int) []graph.ID {
 	t.Helper()
-	part, err := x.src.IDList(t.Context(), x.segs[0], secIDs, 0)
-	must.OK(t, err)
+	part := must.Get(x.src.IDList(t.Context(), x.segs[0], secIDs, 0))(t)
 	ids := make([]graph.ID, n)
 	for i := range ids {
 		ids[i] = graph.ID(part.At(i))

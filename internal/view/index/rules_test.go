@@ -37,10 +37,8 @@ func TestGolden(t *testing.T) {
 	)
 	must.Equal(t, m.String(), want, "manifest")
 	must.Equal(t, changed.String(), wantNext, "manifest after a removal")
-	x, err := Open(ctx, blocks, m, nil)
-	must.OK(t, err)
-	res, err := x.Text(ctx, "alpha gamma gamma unknown", nil, 0)
-	must.OK(t, err)
+	x := must.Get(Open(ctx, blocks, m, nil))(t)
+	res := must.Get(x.Text(ctx, "alpha gamma gamma unknown", nil, 0))(t)
 	wantRes := TextResult{Terms: 3, Known: 2, Hits: []Hit{
 		{ID: graph.NodeID("edge 0"), Score: 48_233}, {ID: graph.NodeID("edge 2"), Score: 40_803},
 		{ID: graph.NodeID("edge 1"), Score: 13_290},
@@ -73,9 +71,8 @@ func TestBounds(t *testing.T) {
 			b.add(&tf, &lens)
 			most = max(most, s.score(idf, mask, &tf, &lens))
 		}
-		if got := s.bound(idf, &b); got < most || got > idf {
-			t.Fatalf("bound %d, scores up to %d, idf %d", got, most, idf)
-		}
+		got := s.bound(idf, &b)
+		must.Require(t, got >= most && got <= idf, "bound %d, scores up to %d, idf %d", got, most, idf)
 	}
 }
 
@@ -90,15 +87,12 @@ func TestDocByID(t *testing.T) {
 		m = update(t, blocks, m, docs, next)
 		docs = next
 	}
-	x, err := Open(ctx, blocks, m, nil)
-	must.OK(t, err)
+	x := must.Get(Open(ctx, blocks, m, nil))(t)
 	live := 0
 	for i := range 42 {
 		id := graph.NodeID(fmt.Sprint("key ", i))
 		d, ok, err := x.Doc(ctx, id)
-		if err != nil || ok != (docs[id] != nil) {
-			t.Fatalf("document %s: %t, %v", id, ok, err)
-		}
+		must.Require(t, err == nil && ok == (docs[id] != nil), "document %s: %t, %v", id, ok, err)
 		if ok {
 			live++
 			n := docs[id].Node
@@ -107,9 +101,7 @@ func TestDocByID(t *testing.T) {
 			}
 		}
 	}
-	if live == 0 {
-		t.Error("no document lives")
-	}
+	must.Check(t, live != 0, "no document lives")
 }
 
 // TestRemoveAll removes everything if that makes a merge, which leaves no segment.
@@ -118,16 +110,12 @@ func TestRemoveAll(t *testing.T) {
 	blocks := mem.New().Derived()
 	docs := collect(node(graph.Node{Summary: "alpha"}), node(graph.Node{Summary: "beta"}))
 	m := build(t, blocks, docs, UpdateOptions{})
-	m, err := Update(ctx, blocks, m, changes(docs, nil), UpdateOptions{Fanout: 2})
-	must.OK(t, err)
-	x, err := Open(ctx, blocks, m, nil)
-	must.OK(t, err)
+	m = must.Get(Update(ctx, blocks, m, changes(docs, nil), UpdateOptions{Fanout: 2}))(t)
+	x := must.Get(Open(ctx, blocks, m, nil))(t)
 	if len(x.m.Segments) != 0 || x.Stats() != (Stats{}) {
 		t.Errorf("%d segments, %+v", len(x.m.Segments), x.Stats())
 	}
-	if empty := build(t, blocks, nil, UpdateOptions{}); m != empty {
-		t.Errorf("manifest %s, want that of no document %s", m, empty)
-	}
+	must.Equal(t, m, build(t, blocks, nil, UpdateOptions{}), "manifest")
 }
 
 // TestWrongOld removes a document with another text than it has: what the statistics cannot tell

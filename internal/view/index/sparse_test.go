@@ -74,9 +74,8 @@ func TestSparseSearch(t *testing.T) {
 		for _, id := range ids {
 			must.OK(t, two.Offer(id, vectors[id]))
 		}
-		if !slices.Equal(one.Hits(), want) || !slices.Equal(two.Hits(), want) {
-			t.Fatalf("%v\n%v, want\n%v", one.Hits(), two.Hits(), want)
-		}
+		must.Same(t, one.Hits(), want, "\n")
+		must.Same(t, two.Hits(), want, "\n")
 		if m.Rows() != len(ids) || m.Bytes() < int64(graph.IDLen*len(ids)) {
 			t.Fatalf("%d rows of %d bytes", m.Rows(), m.Bytes())
 		}

@@ -104,18 +104,14 @@ func TestReadings(t *testing.T) {
 		o := fresh(t, docs)
 		for range 20 {
 			query := sentence(1 + rng.IntN(30))
-			got, err := x.Analyse(query).Readings(ctx)
-			must.OK(t, err)
-			want, err := o.Analyse(query).Readings(ctx)
-			must.OK(t, err)
+			got := must.Get(x.Analyse(query).Readings(ctx))(t)
+			want := must.Get(o.Analyse(query).Readings(ctx))(t)
 			must.Same(t, got, want, query)
 			found += len(got)
 			checkRead(t, x, query, got)
 		}
 	}
-	if found == 0 {
-		t.Error("nothing was read as anything else")
-	}
+	must.Check(t, found != 0, "nothing was read as anything else")
 }
 
 // checkRead searches for a query that is read otherwise: each term that is read as another gives
@@ -124,12 +120,10 @@ func checkRead(t *testing.T, x *Index, query string, readings []Reading) {
 	t.Helper()
 	ctx := context.Background()
 	q := x.Analyse(query).Query(readings)
-	res, err := x.Search(ctx, q, nil, 1<<20)
-	must.OK(t, err)
+	res := must.Get(x.Search(ctx, q, nil, 1<<20))(t)
 	sums := map[graph.ID]int64{}
 	for _, term := range q {
-		alone, err := x.Text(ctx, term.As, nil, 1<<20)
-		must.OK(t, err)
+		alone := must.Get(x.Text(ctx, term.As, nil, 1<<20))(t)
 		for _, h := range alone.Hits {
 			n := h.Score * term.Times
 			if term.As != term.Term {
@@ -143,11 +137,8 @@ func checkRead(t *testing.T, x *Index, query string, readings []Reading) {
 		ids[i] = h.ID
 		must.Equal(t, sums[h.ID], h.Score, query, ": ", h.ID)
 	}
-	if len(sums) != len(ids) {
-		t.Fatalf("%s: %d hits, want %d", query, len(ids), len(sums))
-	}
-	split, err := x.Split(ctx, q, ids, nil)
-	must.OK(t, err)
+	must.Require(t, len(sums) == len(ids), "%s: %d hits, want %d", query, len(ids), len(sums))
+	split := must.Get(x.Split(ctx, q, ids, nil))(t)
 	for i, row := range split.Scores {
 		sum := int64(0)
 		for _, n := range row {
@@ -163,10 +154,8 @@ func TestEnglishWords(t *testing.T) {
 	for query, want := range map[string][]Reading{
 		"bolt": nil, "paint": nil, "boatt": {{Word: "boatt", Term: "boatt", As: "boat"}}, "harbor": {{Word: "harbor", Term: "harbor", As: "harbour"}},
 	} {
-		got, err := x.Analyse(query).Readings(t.Context())
-		if d := differ.Diff(want, got); err != nil || d != "" {
-			t.Errorf("%s: %v, %s", query, err, d)
-		}
+		got := must.Get(x.Analyse(query).Readings(t.Context()))(t, query)
+		must.Equal(t, differ.Diff(want, got), "", query)
 	}
 }
 
@@ -191,9 +180,7 @@ func manyWords(t testing.TB) (func(*segment.Cache) *Index, []string) {
 	blocks := mem.New().Derived()
 	m := build(t, blocks, docs, UpdateOptions{})
 	return func(cache *segment.Cache) *Index {
-		x, err := Open(context.Background(), blocks, m, cache)
-		must.OK(t, err)
-		return x
+		return must.Get(Open(context.Background(), blocks, m, cache))(t)
 	}, words
 }
 
@@ -202,19 +189,14 @@ func TestReadingWork(t *testing.T) {
 	rng := newRand(t)
 	open, words := manyWords(t)
 	parts := open(nil).segs[0].Parts(secTerms)
-	if parts < 30 {
-		t.Fatalf("a dictionary of %d parts", parts)
-	}
+	must.Require(t, parts >= 30, "a dictionary of %d parts", parts)
 	for range 20 {
 		word := words[rng.IntN(len(words))]
 		at := 1 + rng.IntN(len(word)-1)
 		cache := segment.NewCache(64 << 20)
 		got, err := open(cache).Analyse(word[:at] + "q" + word[at:]).Readings(context.Background())
-		if err != nil || len(got) != 1 {
-			t.Fatalf("%s: %v, %v", word, got, err)
-		}
-		if n := cache.Len(); n > parts/6 {
-			t.Errorf("%s read %d of %d parts", word, n, parts)
-		}
+		must.Require(t, err == nil && len(got) == 1, "%s: %v, %v", word, got, err)
+		n := cache.Len()
+		must.Check(t, n <= parts/6, "%s read %d of %d parts", word, n, parts)
 	}
 }

@@ -34,7 +34,6 @@ func grown(
 		must.OK(t, err)
 		docs = next
 	}
-	x, err := Open(ctx, blocks, m, nil)
-	must.OK(t, err)
+	x := must.Get(Open(ctx, blocks, m, nil))(t)
 	return docs, x
 }

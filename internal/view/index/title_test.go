@@ -38,34 +38,25 @@ func TestMentions(t *testing.T) {
 		})
 		one, ids := fresh(t, docs), slices.SortedFunc(maps.Keys(docs), graph.ID.Compare)
 		for id, d := range docs {
-			want, err := one.TitlesIn(ctx, d.Content)
-			must.OK(t, err)
-			got, err := x.TitlesIn(ctx, d.Content)
-			if diff := differ.Diff(want, got); err != nil || diff != "" {
-				t.Fatalf("titles in the content of %s (-want +got): %v\n%s", id, err, diff)
-			}
+			want := must.Get(one.TitlesIn(ctx, d.Content))(t)
+			got := must.Get(x.TitlesIn(ctx, d.Content))(t, "titles in the content of ", id, " (-want +got)")
+			must.Equal(t, differ.Diff(want, got), "", "titles in the content of ", id, " (-want +got)")
 			for _, other := range got {
 				if found++; !x.HasTitle(d.Content, docs[other].Node.Summary) {
 					t.Fatalf("%q has not the title %q", d.Content, docs[other].Node.Summary)
 				}
 			}
-			want, err = one.Mentioning(ctx, d.Node.Summary, 1000)
-			must.OK(t, err)
-			got, err = x.Mentioning(ctx, d.Node.Summary, 1000)
-			if diff := differ.Diff(want, got); err != nil || diff != "" {
-				t.Fatalf("mentioning %q (-want +got): %v\n%s", d.Node.Summary, err, diff)
-			}
-			named, err := one.Analyse(d.Content).TitlesNamed(ctx, nil, ids)
-			must.OK(t, err)
+			want = must.Get(one.Mentioning(ctx, d.Node.Summary, 1000))(t)
+			got, err := x.Mentioning(ctx, d.Node.Summary, 1000)
+			must.OK(t, err, "mentioning ", d.Node.Summary, " (-want +got)")
+			must.Equal(t, differ.Diff(want, got), "", "mentioning ", d.Node.Summary, " (-want +got)")
+			named := must.Get(one.Analyse(d.Content).TitlesNamed(ctx, nil, ids))(t)
 			again, err := x.Analyse(d.Content).TitlesNamed(ctx, nil, ids)
-			if diff := differ.Diff(named, again); err != nil || diff != "" {
-				t.Fatalf("titles named in %q (-want +got): %v\n%s", d.Content, err, diff)
-			}
+			must.OK(t, err, "titles named in ", d.Content, " (-want +got)")
+			must.Equal(t, differ.Diff(named, again), "", "titles named in ", d.Content, " (-want +got)")
 		}
 	}
-	if found == 0 {
-		t.Error("no title stood in any text")
-	}
+	must.Check(t, found != 0, "no title stood in any text")
 }
 
 func TestMentionsBounds(t *testing.T) {
@@ -90,18 +81,13 @@ func TestMentionsBounds(t *testing.T) {
 		}
 	}
 	blocks := mem.New().Derived()
-	x, err := Open(ctx, blocks, build(t, blocks, docs, UpdateOptions{}), nil)
-	must.OK(t, err)
+	x := must.Get(Open(ctx, blocks, build(t, blocks, docs, UpdateOptions{}), nil))(t)
 	var all strings.Builder
 	for i := range 300 {
 		fmt.Fprintf(&all, "name%d ", i)
 	}
-	if ids, err := x.TitlesIn(ctx, all.String()); err != nil || len(ids) != maxMentioned {
-		t.Errorf("%d titles, %v", len(ids), err)
-	}
-	if ids, err := x.TitlesIn(ctx, "shared"); err != nil || len(ids) != 0 {
-		t.Errorf("a title of too many nodes: %v, %v", ids, err)
-	}
+	must.Equal(t, len(must.Get(x.TitlesIn(ctx, all.String()))(t)), maxMentioned, "titles")
+	must.Equal(t, len(must.Get(x.TitlesIn(ctx, "shared"))(t)), 0, "a title of too many nodes")
 	far := strings.Repeat("filler ", maxTitleText) + "name1"
 	if ids, err := x.TitlesIn(ctx, far); err != nil || len(ids) != 0 || x.HasTitle(far, "name1") {
 		t.Errorf("a title too far on: %v, %v", ids, err)
@@ -109,16 +95,13 @@ func TestMentionsBounds(t *testing.T) {
 	for end, want := range map[string]int{"-é": 1, "-- name2": 2, "-- name23": 2, "--- name23": 1} {
 		long := "name1 " + strings.Repeat("-", maxTitleBytes-len("name1 -- name2")) + end + "3"
 		ids, err := x.TitlesIn(ctx, long)
-		if err != nil || len(ids) != want || !x.HasTitle(long, "name1") {
-			t.Errorf("a text that is cut after %q has %d titles, %v, want %d", end, len(ids), err, want)
-		}
+		must.Check(t, err == nil && len(ids) == want && x.HasTitle(long, "name1"),
+			"a text that is cut after %q has %d titles, %v, want %d", end, len(ids), err, want)
 	}
 	for summary, want := range map[string]int{
 		"common": 0, "name7": 0, "shared": 0, "": 0, "rare": 1, "rare common": 1, "common word": 0,
 	} {
-		ids, err := x.Mentioning(ctx, summary, 256)
-		if err != nil || len(ids) != want {
-			t.Errorf("%q: %v, %v", summary, ids, err)
-		}
+		ids := must.Get(x.Mentioning(ctx, summary, 256))(t, summary)
+		must.Equal(t, len(ids), want, summary)
 	}
 }

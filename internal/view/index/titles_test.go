@@ -36,8 +36,7 @@ func TestTitleParts(t *testing.T) {
 			for _, sum := range sums {
 				data = binary.BigEndian.AppendUint32(data, sum)
 			}
-			p, err := decodeTitles(data)
-			must.OK(t, err)
+			p := must.Get(decodeTitles(data))(t)
 			for range 1000 {
 				sum := low + rng.Uint32N(span)
 				if rng.IntN(4) == 0 {
@@ -48,9 +47,7 @@ func TestTitleParts(t *testing.T) {
 				}
 			}
 			for _, sum := range sums {
-				if !p.has(sum) {
-					t.Fatalf("%d of %d: no %x", n, span, sum)
-				}
+				must.Require(t, p.has(sum), "%d of %d: no %x", n, span, sum)
 			}
 		}
 	}
@@ -72,17 +69,12 @@ func TestTitleSums(t *testing.T) {
 			want = append(want, sumOf(title[:beginTerms]).begun())
 		}
 		want = append(want, h.stored())
-		if got := appendSums([]uint32{7}, titleKey(title)); !slices.Equal(got, want) {
-			t.Errorf("%q has the sums %x by its key, %x by its terms", title, got, want)
-		}
-		if other := seen[h.stored()]; other != nil {
-			t.Errorf("%q and %q have one sum", title, other)
-		}
+		must.Same(t, appendSums([]uint32{7}, titleKey(title)), want, title, " has the sums")
+		other := seen[h.stored()]
+		must.Check(t, other == nil, "%q and %q have one sum", title, other)
 		seen[h.stored()] = title
 	}
-	if got, want := sumOf([]string{"steeli", "dan"}).stored(), uint32(0xa68e_14ce); got != want {
-		t.Errorf("sum %#x, want %#x", got, want)
-	}
+	must.Equal(t, sumOf([]string{"steeli", "dan"}).stored(), uint32(0xa68e_14ce), "sum")
 }
 
 // titledDocs returns documents with titles of one word and another, and more of them by updates; each leaves a segment.
@@ -131,13 +123,10 @@ func TestTitlesWork(t *testing.T) {
 		"three": {some.String(), 3, docs/titlesPerPart + 1 + 3*3},
 	} {
 		read := &counter{Getter: blocks, got: map[ipld.CID]int{}}
-		x, err := Open(t.Context(), read, m, segment.NewCache(64<<20))
-		must.OK(t, err)
+		x := must.Get(Open(t.Context(), read, m, segment.NewCache(64<<20)))(t)
 		read.got, read.bytes = map[ipld.CID]int{}, 0
-		ids, err := x.TitlesIn(t.Context(), c.text)
-		if err != nil || len(ids) != c.titles {
-			t.Errorf("%s: %d nodes, %v, want %d", name, len(ids), err, c.titles)
-		}
+		ids := must.Get(x.TitlesIn(t.Context(), c.text))(t, name)
+		must.Equal(t, len(ids), c.titles, name)
 		t.Logf("%s: %d blocks of %d bytes", name, len(read.got), read.bytes)
 		if most := 5*docs + 3*3*maxPart; len(read.got) > c.blocks || read.bytes > most {
 			t.Errorf("%s: read %d blocks of %d bytes, want at most %d of %d", name, len(read.got),
@@ -150,24 +139,19 @@ func TestTitlesWork(t *testing.T) {
 // that titles are found in all.
 func TestTitlesFewSegments(t *testing.T) {
 	blocks := mem.New().Derived()
-	x, err := Open(t.Context(), blocks, titledDocs(t, blocks, 600, 40), nil)
-	must.OK(t, err)
-	find, err := x.titleFinder(t.Context())
-	must.OK(t, err)
+	x := must.Get(Open(t.Context(), blocks, titledDocs(t, blocks, 600, 40), nil))(t)
+	find := must.Get(x.titleFinder(t.Context()))(t)
 	apart := 0
 	for _, s := range find.segs {
 		if !s.few {
 			apart++
 		}
 	}
-	if len(find.segs) != 41 || apart != 1 {
-		t.Errorf("%d segments, %d of them searched separately", len(find.segs), apart)
-	}
+	must.Check(t, len(find.segs) == 41 && apart == 1,
+		"%d segments, %d of them searched separately", len(find.segs), apart)
 	for i := range 640 {
 		ids, err := x.TitlesIn(t.Context(), fmt.Sprintf("a name%d word", i))
-		if err != nil || len(ids) != 1 || ids[0] != numberedID(i) {
-			t.Fatalf("name%d: %v, %v", i, ids, err)
-		}
+		must.Require(t, err == nil && len(ids) == 1 && ids[0] == numberedID(i), "name%d: %v, %v", i, ids, err)
 	}
 }
 
@@ -176,12 +160,9 @@ func TestTitlesVerified(t *testing.T) {
 	ctx := context.Background()
 	blocks := mem.New().Derived()
 	m := titledDocs(t, blocks, 3, 0)
-	x, err := Open(ctx, blocks, m, nil)
-	must.OK(t, err)
-	data, err := x.src.Bytes(ctx, x.segs[0], secTitles, 0)
-	must.OK(t, err)
-	raw, err := blocks.Get(ctx, x.segs[0].CID)
-	must.OK(t, err)
+	x := must.Get(Open(ctx, blocks, m, nil))(t)
+	data := must.Get(x.src.Bytes(ctx, x.segs[0], secTitles, 0))(t)
+	raw := must.Get(blocks.Get(ctx, x.segs[0].CID))(t)
 	other := slices.Clone(data)
 	other[len(other)-1] ^= 1
 	block := store.NewBlock(ipld.DagCBOR, bytes.Replace(raw, data, other, 1))
@@ -197,9 +178,7 @@ func TestTitlesVerified(t *testing.T) {
 				titles++
 			}
 		}
-		if err != nil || titles != want || len(found) != want {
-			t.Errorf("%v, %v, want %d", found, err, want)
-		}
+		must.Check(t, err == nil && titles == want && len(found) == want, "%v, %v, want %d", found, err, want)
 	}
 }
 

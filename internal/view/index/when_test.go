@@ -34,8 +34,7 @@ func checkTimes(
 			want = append(want, Hit{ID: id, Score: s})
 		}
 	}
-	got, err := x.ByTime(context.Background(), byAge, accept, k)
-	must.OK(t, err)
+	got := must.Get(x.ByTime(context.Background(), byAge, accept, k))(t)
 	must.Equal(t, differ.Diff(best(want, k), got, equateEmpty), "", "best ", k, " by time")
 	ids := append(slices.Collect(maps.Keys(docs)), graph.ID{0xFF}, graph.ID{})
 	times, ok, err := x.Times(context.Background(), ids)
@@ -45,8 +44,7 @@ func checkTimes(
 			t.Fatalf("times of %s are %+v, %v", id, times[i], ok[i])
 		}
 	}
-	types, err := x.Types(context.Background(), ids)
-	must.OK(t, err)
+	types := must.Get(x.Types(context.Background(), ids))(t)
 	for i, id := range ids {
 		want := ""
 		if d := docs[id]; d != nil {
@@ -59,12 +57,11 @@ func checkTimes(
 func TestByTimeErrors(t *testing.T) {
 	docs := collect(node(graph.Node{Summary: "alpha", Created: 5}))
 	blocks := mem.New().Derived()
-	x, err := Open(context.Background(), blocks, build(t, blocks, docs, UpdateOptions{}), nil)
-	must.OK(t, err)
+	x := must.Get(Open(context.Background(), blocks, build(t, blocks, docs, UpdateOptions{}), nil))(t)
 	broken := errors.New("broken")
 	one := func(Times) int64 { return 1 }
-	accept := func(ranking.Document) (bool, error) { return false, broken }
-	_, err = x.ByTime(context.Background(), one, accept, 0)
+	accept := func(Doc) (bool, error) { return false, broken }
+	_, err := x.ByTime(context.Background(), one, accept, 0)
 	must.Fail(t, err, broken)
 	none := func(Times) int64 { return 0 } // what has no score is not asked about
 	if hits, err := x.ByTime(context.Background(), none, accept, 0); err != nil || len(hits) > 0 {

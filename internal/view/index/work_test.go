@@ -52,8 +52,7 @@ func TestUpdateWork(t *testing.T) {
 	for c := range zipfDocs(base + updates) {
 		docs[c.ID] = c.New
 	}
-	m, err := Update(ctx, w, ipld.CID{}, zipfDocs(base), UpdateOptions{})
-	must.OK(t, err)
+	m := must.Get(Update(ctx, w, ipld.CID{}, zipfDocs(base), UpdateOptions{}))(t)
 	total, merges := 0, 0
 	for i := range updates {
 		id := numberedID(base + i)
@@ -62,13 +61,11 @@ func TestUpdateWork(t *testing.T) {
 			c = Change{ID: numberedID(i * 7), Old: docs[numberedID(i*7)], New: docs[id]}
 		}
 		w.blocks, w.bytes = 0, 0
-		m, err = Update(ctx, w, m, one(c), UpdateOptions{})
-		must.OK(t, err)
+		m = must.Get(Update(ctx, w, m, one(c), UpdateOptions{}))(t)
 		total += w.bytes
 		if i%8 != 7 {
-			if w.blocks != 2 || w.bytes > leastMost {
-				t.Errorf("update %d wrote %d blocks of %d bytes", i, w.blocks, w.bytes)
-			}
+			must.Check(t, w.blocks == 2 && w.bytes <= leastMost,
+				"update %d wrote %d blocks of %d bytes", i, w.blocks, w.bytes)
 			continue
 		}
 		merges++
@@ -77,8 +74,7 @@ func TestUpdateWork(t *testing.T) {
 	if total/updates > meanBytes {
 		t.Errorf("%d bytes an update, want at most %d", total/updates, meanBytes)
 	}
-	x, err := Open(ctx, w, m, nil)
-	must.OK(t, err)
+	x := must.Get(Open(ctx, w, m, nil))(t)
 	if n := len(x.segs); n > 1+3*7 {
 		t.Errorf("%d segments", n)
 	}
@@ -88,14 +84,11 @@ func TestUpdateWork(t *testing.T) {
 func TestQueryWork(t *testing.T) {
 	ctx := context.Background()
 	blocks := mem.New().Derived()
-	m, err := Update(ctx, blocks, ipld.CID{}, zipfDocs(10_000), UpdateOptions{})
-	must.OK(t, err)
+	m := must.Get(Update(ctx, blocks, ipld.CID{}, zipfDocs(10_000), UpdateOptions{}))(t)
 	all := 0
-	err = Format.Walk(ctx, blocks, m, func(ipld.CID) error { all++; return nil })
-	must.OK(t, err)
+	must.OK(t, Format.Walk(ctx, blocks, m, func(ipld.CID) error { all++; return nil }))
 	read := &counter{Getter: blocks, got: map[ipld.CID]int{}}
-	_, err = Open(ctx, read, m, segment.NewCache(64<<20))
-	must.OK(t, err)
+	must.Get(Open(ctx, read, m, segment.NewCache(64<<20)))(t)
 	must.Equal(t, len(read.got), 2, "opening read blocks")
 	// A window's lengths, its ids and, for the filter, its columns, for each document at most.
 	cases := []struct {
@@ -112,12 +105,10 @@ func TestQueryWork(t *testing.T) {
 		x, err := Open(ctx, read, m, segment.NewCache(64<<20))
 		must.OK(t, err)
 		read.got = map[ipld.CID]int{}
-		res, err := x.Text(ctx, c.query, accept, c.k)
-		must.OK(t, err)
+		res := must.Get(x.Text(ctx, c.query, accept, c.k))(t)
 		t.Logf("%q: %d hits, %d of %d blocks", c.query, len(res.Hits), len(read.got), all)
-		if len(read.got) > c.most {
-			t.Errorf("query %q read %d blocks, want at most %d", c.query, len(read.got), c.most)
-		}
+		must.Check(t, len(read.got) <= c.most,
+			"query %q read %d blocks, want at most %d", c.query, len(read.got), c.most)
 		read.got = map[ipld.CID]int{}
 		if _, err = x.Text(ctx, c.query, accept, c.k); err != nil || len(read.got) != 0 {
 			t.Errorf("again: %d blocks, %v, want none", len(read.got), err)
@@ -145,16 +136,13 @@ func TestBulkMemory(t *testing.T) {
 				}
 			}
 		}
-		_, err := Update(context.Background(), discard{}, ipld.CID{}, watched,
-			UpdateOptions{SpillDocs: 1000, Fanout: 1000})
-		must.OK(t, err)
+		must.Get(Update(context.Background(), discard{}, ipld.CID{}, watched,
+			UpdateOptions{SpillDocs: 1000, Fanout: 1000}))(t)
 		return most
 	}
 	small, big := peak(3000), peak(15_000)
 	t.Logf("heap of %d bytes for 3,000 documents, %d for 15,000", small, big)
-	if big > small+1<<20 {
-		t.Errorf("heap grew from %d to %d bytes", small, big)
-	}
+	must.Check(t, big <= small+1<<20, "heap grew from %d to %d bytes", small, big)
 }
 
 // discard keeps nothing.
@@ -195,9 +183,8 @@ func TestVerifyNames(t *testing.T) {
 		other := *docs[id].Node
 		c.change(&other)
 		next := collection{id: {Node: &other}, graph.NodeID("edge 1"): docs[graph.NodeID("edge 1")]}
-		found, err := verify(context.Background(), blocks, m, documents(next))
-		must.OK(t, err)
-		var want []string
+		found := must.Get(verify(context.Background(), blocks, m, documents(next)))(t)
+		var want, got []string
 		for _, w := range c.want {
 			if w[0] == 'n' {
 				w = fmt.Sprintf(w, id)
@@ -207,12 +194,9 @@ func TestVerifyNames(t *testing.T) {
 		must.Same(t, found, want, name)
 	}
 	found, err := verify(context.Background(), blocks, m, documents(collection{id: docs[id]}))
-	if err != nil || len(found) != 2 {
-		t.Errorf("a node too many: %v, %v", found, err)
-	}
+	must.OK(t, err, "a node too many")
+	must.Equal(t, len(found), 2, "a node too many")
 	more := collect(docs[id], docs[graph.NodeID("edge 1")], node(graph.Node{}))
 	found, err = verify(context.Background(), blocks, m, documents(more))
-	if err != nil || len(found) < 1 {
-		t.Errorf("a node too few: %v, %v", found, err)
-	}
+	must.Check(t, err == nil && len(found) >= 1, "a node too few: %v, %v", found, err)
 }

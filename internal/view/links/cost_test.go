@@ -65,9 +65,8 @@ func TestCosts(t *testing.T) {
 			x := m.open(new(segment.Cache))
 			blocks.read = work{}
 			m.same(x, testID(rng.IntN(n)))
-			if blocks.read.blocks > 2 || blocks.read.bytes > partSize+dirBytes {
-				t.Errorf("%d nodes: looking one up reads %v", n, blocks.read)
-			}
+			must.Check(t, blocks.read.blocks <= 2 && blocks.read.bytes <= partSize+dirBytes,
+				"%d nodes: looking one up reads %v", n, blocks.read)
 		}
 		var read, written work
 		for range updates {
@@ -84,9 +83,7 @@ func TestCosts(t *testing.T) {
 		if written.bytes > updates*3000 || written.blocks > updates*5/2 || read.blocks > updates*4 {
 			t.Errorf("%d nodes: %d updates read %v and wrote %v", n, updates, read, written)
 		}
-		if len(x.segs) > 12 {
-			t.Errorf("%d segments", len(x.segs))
-		}
+		must.Check(t, len(x.segs) <= 12, "%d segments", len(x.segs))
 	}
 }
 
@@ -106,16 +103,13 @@ func TestFilters(t *testing.T) {
 	blocks := &metered{Blocks: m.blocks}
 	m.blocks = blocks
 	x := m.open(segment.NewCache(64 << 20))
-	if len(x.segs) != 4 {
-		t.Fatalf("%d segments", len(x.segs))
-	}
+	must.Require(t, len(x.segs) == 4, "%d segments", len(x.segs))
 	before := blocks.read.blocks
 	parts := map[string]bool{}
 	for range asked {
 		id := testID(4 * rng.IntN(n/4))
 		m.same(x, id)
-		p, _, err := segment.Covering(t.Context(), x.src.Reader, x.segs[0], secNodes, id[:], decodeNodes)
-		must.OK(t, err)
+		p := must.Get(x.src.covering(t.Context(), x.segs[0], id, true))(t)
 		parts[string(p.first())] = true
 	}
 	read := blocks.read.blocks - before

@@ -80,19 +80,16 @@ func (m *memory) all() iter.Seq2[Node, error] {
 
 func (m *memory) open(cache *segment.Cache) *Index {
 	m.t.Helper()
-	x, err := Open(m.t.Context(), m.blocks, m.manifest, m.of, cache)
-	must.OK(m.t, err)
-	return x
+	return must.Get(Open(m.t.Context(), m.blocks, m.manifest, m.of, cache))(m.t)
 }
 
 // walk returns the blocks of the index.
 func (m *memory) walk() (all []ipld.CID) {
 	m.t.Helper()
-	err := Format.Walk(m.t.Context(), m.blocks, m.manifest, func(c ipld.CID) error {
+	must.OK(m.t, Format.Walk(m.t.Context(), m.blocks, m.manifest, func(c ipld.CID) error {
 		all = append(all, c)
 		return nil
-	})
-	must.OK(m.t, err)
+	}))
 	return all
 }
 

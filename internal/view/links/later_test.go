@@ -8,6 +8,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -67,10 +68,8 @@ func TestLater(t *testing.T) {
 			if !d.asked {
 				wait = rng.IntN(50)
 			} else if wait--; wait < 0 {
-				key, merged, err := Format.MergeWaiting(t.Context(), m.blocks, m.manifest)
-				if err != nil || !key.Defined() {
-					t.Fatalf("merge %s of %s: %v", merged, key, err)
-				}
+				key, merged, err := Merge(t.Context(), m.blocks, m.manifest)
+				must.Require(t, err == nil && key.Defined(), "merge %s of %s: %v", merged, key, err)
 				switch merges++; {
 				case loses == 1: // never made
 					wait = updates
@@ -90,12 +89,8 @@ func TestLater(t *testing.T) {
 			}
 		}
 		wrong, err := Verify(t.Context(), m.blocks, m.manifest, m.of, m.all())
-		if err != nil || len(wrong) > 0 {
-			t.Errorf("%v, %v", wrong, err)
-		}
-		if merges < 1 || most > maxWaiting+1 {
-			t.Errorf("%d merges, %d segments at most", merges, most)
-		}
+		must.Check(t, err == nil && len(wrong) <= 0, "%v, %v", wrong, err)
+		must.Check(t, merges >= 1 && most <= maxWaiting+1, "%d merges, %d segments at most", merges, most)
 		t.Logf("%d merges, at most %d bytes an update, %d segments", merges, worst, most)
 		m.apply([]Node{usual(rng, testID(0), base)}, UpdateOptions{}) // merges by itself
 		if key, c, err := Format.MergeWaiting(t.Context(), m.blocks, m.manifest); key.Defined() || c.Defined() || err != nil {

@@ -41,9 +41,7 @@ func TestModel(t *testing.T) {
 				m.same(x, testID(i))
 			}
 			wrong, err := Verify(t.Context(), m.blocks, m.manifest, m.of, m.all())
-			if err != nil || len(wrong) > 0 {
-				t.Fatalf("seed %d, round %d: %v, %v", seed, round, wrong, err)
-			}
+			must.Require(t, err == nil && len(wrong) <= 0, "seed %d, round %d: %v, %v", seed, round, wrong, err)
 		}
 		all := m.walk()
 		copied := mem.New().Derived()
@@ -55,9 +53,8 @@ func TestModel(t *testing.T) {
 			must.OK(t, err)
 		}
 		m.blocks = copied // the walk has read everything
-		if wrong, err := Verify(t.Context(), m.blocks, m.manifest, m.of, m.all()); err != nil || wrong != nil {
-			t.Fatalf("seed %d: %v, %v", seed, wrong, err)
-		}
+		wrong := must.Get(Verify(t.Context(), m.blocks, m.manifest, m.of, m.all()))(t)
+		must.Require(t, wrong == nil, "seed %d: %v", seed, wrong)
 	}
 }
 
@@ -96,9 +93,8 @@ func TestVerify(t *testing.T) {
 		}
 		change()
 		wrong, err := Verify(t.Context(), m.blocks, m.manifest, m.of, m.all())
-		if err != nil || len(wrong) != 1 || !strings.Contains(wrong[0], "links of ") {
-			t.Errorf("%s: %q, %v", name, wrong, err)
-		}
+		must.Check(t, err == nil && len(wrong) == 1 && strings.Contains(wrong[0], "links of "),
+			"%s: %q, %v", name, wrong, err)
 		m.nodes = before
 	}
 	if _, err := Open(t.Context(), m.blocks, m.manifest, Of{Out: m.of.Out}, new(segment.Cache)); err == nil {

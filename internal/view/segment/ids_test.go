@@ -3,7 +3,6 @@ package segment
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -92,16 +91,13 @@ func TestIDs(t *testing.T) {
 		must.OK(t, w.AddDoc(all[i]))
 	}
 	s, _, err := w.Finish()
-	if err != nil || s.Parts(IDs) != 4 {
-		t.Fatalf("%+v, %v", s, err)
-	}
+	must.OK(t, err)
+	must.Equal(t, s.Parts(IDs), 4)
 	r := known.NewReader(derived, NewCache(1<<20))
 	find := r.IDFinder(s)
 	for i := 0; i < n; i += 91 {
 		doc, ok, err := find.Find(t.Context(), all[i])
-		if err != nil || !ok || int(doc) != i {
-			t.Fatalf("id %d: %d, %v, %v", i, doc, ok, err)
-		}
+		must.Require(t, err == nil && ok && int(doc) == i, "id %d: %d, %v, %v", i, doc, ok, err)
 		other := all[i]
 		other[15]++
 		if _, ok, err := find.Find(t.Context(), other); ok || err != nil {
@@ -109,18 +105,14 @@ func TestIDs(t *testing.T) {
 		}
 	}
 	var got []graph.ID
-	err = r.EachID(t.Context(), s, IDs, func(id graph.ID) error {
+	must.OK(t, r.EachID(t.Context(), s, IDs, func(id graph.ID) error {
 		got = append(got, id)
 		return nil
-	})
-	if err != nil || !slices.Equal(got, all) {
-		t.Errorf("%d ids, %v", len(got), err)
-	}
+	}), "ids")
+	must.Same(t, got, all, "ids")
 	c := r.IDCursor(s, IDs)
 	for _, c.N = range []int{5, IDsPerPart + 1, n - 1} {
-		if id, err := c.Peek(t.Context()); err != nil || graph.ID(id) != all[c.N] {
-			t.Errorf("id %d: %x, %v", c.N, id, err)
-		}
+		must.Equal(t, graph.ID(must.Get(c.Peek(t.Context()))(t)), all[c.N], "id ", c.N)
 	}
 	for _, bad := range [][]byte{number(1), make([]byte, 32)} {
 		_, err := DecodeIDs(bad, 2)
@@ -138,23 +130,19 @@ func TestIDFinderMemory(t *testing.T) {
 		must.OK(t, w.AddDoc(graph.ID(append(number(i), make([]byte, 12)...))))
 	}
 	s, _, err := w.Finish()
-	if err != nil || s.Parts(IDs) != parts {
-		t.Fatalf("%d parts, %v", s.Parts(IDs), err)
-	}
+	must.OK(t, err, "parts")
+	must.Equal(t, s.Parts(IDs), parts, "parts")
 	find := known.NewReader(derived, NewCache(1<<20)).IDFinder(s)
 	for _, c := range []struct{ doc, pages int }{{n - 1, 1}, {0, 2}, {IDsPerPart, 2}} {
 		doc, ok, err := find.Find(t.Context(), graph.ID(append(number(c.doc), make([]byte, 12)...)))
-		if err != nil || !ok || int(doc) != c.doc {
-			t.Fatalf("id %d: %d, %v, %v", c.doc, doc, ok, err)
-		}
+		must.Require(t, err == nil && ok && int(doc) == c.doc, "id %d: %d, %v, %v", c.doc, doc, ok, err)
 		pages := 0
 		for _, p := range find.pages {
 			if p != nil {
 				pages++
 			}
 		}
-		if len(find.pages) != 4 || pages != c.pages {
-			t.Errorf("after id %d: %d of %d pages, want %d of 4", c.doc, pages, len(find.pages), c.pages)
-		}
+		must.Check(t, len(find.pages) == 4 && pages == c.pages,
+			"after id %d: %d of %d pages, want %d of 4", c.doc, pages, len(find.pages), c.pages)
 	}
 }

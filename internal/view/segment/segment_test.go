@@ -57,13 +57,11 @@ func TestSections(t *testing.T) {
 		made, _ := write(t, derived, n)
 		r := toy.NewReader(derived, NewCache(1<<20))
 		s, err := r.Segment(t.Context(), made.CID)
-		if err != nil || s.Docs != n || s.Parts(0) != (n+3)/4 || s.Sums[0] != int64(n) {
-			t.Fatalf("%d numbers: %+v, %v", n, s, err)
-		}
+		must.Require(t, err == nil && s.Docs == n && s.Parts(0) == (n+3)/4 && s.Sums[0] == int64(n),
+			"%d numbers: %+v, %v", n, s, err)
 		var got []byte
 		for i := range s.Parts(1) {
-			data, err := r.Bytes(t.Context(), s, 1, i)
-			must.OK(t, err)
+			data := must.Get(r.Bytes(t.Context(), s, 1, i))(t)
 			got = append(got, data...)
 		}
 		for i := range n {
@@ -79,9 +77,7 @@ func TestSections(t *testing.T) {
 			}
 		}
 		for _, bad := range []int{-1, s.Parts(1)} {
-			if _, err := r.Bytes(t.Context(), s, 1, bad); !errors.Is(err, store.ErrCorrupt) {
-				t.Errorf("%d numbers: part %d: %v", n, bad, err)
-			}
+			must.Fail(t, must.Err(r.Bytes(t.Context(), s, 1, bad)), store.ErrCorrupt, n, " numbers: part ", bad)
 		}
 		seen := map[ipld.CID]bool{}
 		list := &List{Segments: []Ref{s.Ref()}}
@@ -91,9 +87,8 @@ func TestSections(t *testing.T) {
 			t.Errorf("%d numbers: %d blocks, %v, want %d", n, len(seen), err, blocks)
 		}
 		for c := range seen {
-			if has, err := derived.Has(t.Context(), c); !has || err != nil {
-				t.Errorf("%d numbers: block %s is not there, %v", n, c, err)
-			}
+			has := must.Get(derived.Has(t.Context(), c))(t)
+			must.Check(t, has, "%d numbers: block %s is not there", n, c)
 		}
 	}
 }
@@ -134,11 +129,10 @@ func TestDamage(t *testing.T) {
 	derived := mem.New().Derived()
 	s, block := write(t, derived, 5000)
 	var all []ipld.CID
-	err := toy.WalkList(t.Context(), derived, &List{Segments: []Ref{s.Ref()}}, func(c ipld.CID) error {
+	must.OK(t, toy.WalkList(t.Context(), derived, &List{Segments: []Ref{s.Ref()}}, func(c ipld.CID) error {
 		all = append(all, c)
 		return nil
-	})
-	must.OK(t, err)
+	}))
 	read := func(get store.Getter) error {
 		r := toy.NewReader(get, nil)
 		s, err := r.Segment(t.Context(), s.CID)
@@ -165,12 +159,9 @@ func TestDamage(t *testing.T) {
 			found++
 		}
 	}
-	if found < 9 {
-		t.Errorf("%d damages", found)
-	}
+	must.Check(t, found >= 9, "%d damages", found)
 	first := s.sections[1].refs[0].cid
-	dir, err := derived.Get(t.Context(), s.sections[1].refs[1].cid)
-	must.OK(t, err)
+	dir := must.Get(derived.Get(t.Context(), s.sections[1].refs[1].cid))(t)
 	must.Fail(t, read(lying{derived, s.sections[0].refs[0].cid, dir}), store.ErrCorrupt, first)
 }
 
@@ -215,8 +206,7 @@ func FuzzBlocks(f *testing.F) {
 		f.Add(toy.EncodeManifest(&Manifest{Roots: []ipld.CID{s.CID}, Sums: []int64{1, 2}, Text: "x",
 			List: List{[]Ref{s.Ref(), s.Ref(), s.Ref()}, Run{1, 2}}}))
 		if dirs := s.sections[0].refs; n == 5000 {
-			dir, err := derived.Get(f.Context(), dirs[len(dirs)-1].cid)
-			must.OK(f, err)
+			dir := must.Get(derived.Get(f.Context(), dirs[len(dirs)-1].cid))(f)
 			f.Add(dir)
 		}
 	}
