@@ -36,8 +36,7 @@ func intBlock(n int64) block {
 func write(t testing.TB, roots []ipld.CID, blocks ...block) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	w, err := NewWriter(&out, roots...)
-	must.OK(t, err)
+	w := must.Get(NewWriter(&out, roots...))(t)
 	for _, b := range blocks {
 		must.OK(t, w.Put(b.cid, b.data))
 	}
@@ -75,9 +74,7 @@ func TestGolden(t *testing.T) {
 		"6776657273696f6e01" +
 		"25" + hex.EncodeToString(one.cid.Bytes()) + "01" +
 		"26" + hex.EncodeToString(hi.cid.Bytes()) + hex.EncodeToString([]byte("hi"))
-	if got := hex.EncodeToString(file); got != want {
-		t.Errorf("file is\n%s, want\n%s", got, want)
-	}
+	must.Equal(t, hex.EncodeToString(file), want, "file is\n")
 }
 
 func TestReadBack(t *testing.T) {
@@ -92,23 +89,17 @@ func TestReadBack(t *testing.T) {
 	} {
 		got, blocks, err := read(in)
 		must.OK(t, err, name)
-		if len(got) != len(roots) || got[0] != roots[0] || got[1] != roots[1] {
-			t.Errorf("%s: roots %v", name, got)
-		}
-		if len(blocks) != len(put) {
-			t.Fatalf("%s: %d blocks, want %d", name, len(blocks), len(put))
-		}
+		must.Check(t, len(got) == len(roots) && got[0] == roots[0] && got[1] == roots[1],
+			"%s: roots %v", name, got)
+		must.Require(t, len(blocks) == len(put), "%s: %d blocks, want %d", name, len(blocks), len(put))
 		for i, b := range blocks {
-			if b.CID != put[i].cid || !bytes.Equal(b.Data, put[i].data) {
-				t.Errorf("%s: block %d is %s of %d bytes", name, i, b.CID, len(b.Data))
-			}
-			if !bytes.Equal(file[b.Start:b.Start+int64(len(b.Data))], b.Data) {
-				t.Errorf("%s: block %d is not at %d", name, i, b.Start)
-			}
+			must.Check(t, b.CID == put[i].cid && bytes.Equal(b.Data, put[i].data),
+				"%s: block %d is %s of %d bytes", name, i, b.CID, len(b.Data))
+			must.Check(t, bytes.Equal(file[b.Start:b.Start+int64(len(b.Data))], b.Data),
+				"%s: block %d is not at %d", name, i, b.Start)
 			n, width := binary.Uvarint(file[b.Offset:])
-			if b.Offset+int64(width)+ipld.CIDLen != b.Start || n != uint64(ipld.CIDLen+len(b.Data)) {
-				t.Errorf("%s: section %d is not at %d", name, i, b.Offset)
-			}
+			must.Check(t, b.Offset+int64(width)+ipld.CIDLen == b.Start && n == uint64(ipld.CIDLen+len(b.Data)),
+				"%s: section %d is not at %d", name, i, b.Offset)
 		}
 	}
 }
@@ -118,20 +109,12 @@ func TestWriterRefuses(t *testing.T) {
 	for name, roots := range map[string][]ipld.CID{
 		"no root": nil, "undefined root": {good, {}}, "too many": make([]ipld.CID, MaxRoots+1),
 	} {
-		if _, err := NewWriter(io.Discard, roots...); err == nil {
-			t.Errorf("%s: accepted", name)
-		}
+		must.Check(t, must.Err(NewWriter(io.Discard, roots...)) != nil, "%s: accepted", name)
 	}
-	w, err := NewWriter(io.Discard, good)
-	must.OK(t, err)
-	if err := w.Put(ipld.CID{}, nil); err == nil {
-		t.Error("an undefined CID was accepted")
-	}
-	if err := w.Put(good, make([]byte, ipld.MaxBlock+1)); err == nil {
-		t.Error("a block over the limit was accepted")
-	}
-	w, err = NewWriter(failing{}, good)
-	must.OK(t, err)
+	w := must.Get(NewWriter(io.Discard, good))(t)
+	must.Check(t, w.Put(ipld.CID{}, nil) != nil, "an undefined CID was accepted")
+	must.Check(t, w.Put(good, make([]byte, ipld.MaxBlock+1)) != nil, "a block over the limit was accepted")
+	w = must.Get(NewWriter(failing{}, good))(t)
 	must.Fail(t, w.Flush(), errDisk)
 }
 
@@ -148,9 +131,7 @@ func TestManyRoots(t *testing.T) {
 		roots[i] = intBlock(int64(i)).cid
 	}
 	got, _, err := read(bytes.NewReader(write(t, roots)))
-	if err != nil || len(got) != MaxRoots || got[999] != roots[999] {
-		t.Errorf("%d roots, %v", len(got), err)
-	}
+	must.Check(t, err == nil && len(got) == MaxRoots && got[999] == roots[999], "%d roots, %v", len(got), err)
 }
 
 // section encodes a section whose length prefix is given separately and may be wrong.
@@ -181,8 +162,7 @@ func TestReaderRepeatsItsError(t *testing.T) {
 	one := intBlock(1)
 	good := write(t, []ipld.CID{one.cid}, one)
 	for _, file := range [][]byte{good, good[:len(good)-1]} {
-		r, err := NewReader(bytes.NewReader(file))
-		must.OK(t, err)
+		r := must.Get(NewReader(bytes.NewReader(file)))(t)
 		var last error
 		for range 3 {
 			if _, err := r.Next(); err != nil && last == nil {
@@ -191,9 +171,7 @@ func TestReaderRepeatsItsError(t *testing.T) {
 				t.Errorf("after %v: %v", last, err)
 			}
 		}
-		if last == nil {
-			t.Error("no end")
-		}
+		must.Check(t, last != nil, "no end")
 	}
 }
 
@@ -203,9 +181,8 @@ func TestReaderFails(t *testing.T) {
 	good := write(t, []ipld.CID{one.cid}, one)
 	for n := range good {
 		in := io.MultiReader(bytes.NewReader(good[:n]), iotest.ErrReader(errDisk))
-		if _, _, err := read(in); !errors.Is(err, errDisk) || errors.Is(err, ErrFormat) {
-			t.Fatalf("after %d bytes: %v", n, err)
-		}
+		_, _, err := read(in)
+		must.Require(t, errors.Is(err, errDisk) && !errors.Is(err, ErrFormat), "after %d bytes: %v", n, err)
 	}
 }
 
@@ -219,9 +196,7 @@ func TestCut(t *testing.T) {
 		_, blocks, err := read(bytes.NewReader(file[:n]))
 		switch n {
 		case start, middle:
-			if err != nil || len(blocks) > 1 {
-				t.Errorf("%d bytes: %d blocks, %v", n, len(blocks), err)
-			}
+			must.Check(t, err == nil && len(blocks) <= 1, "%d bytes: %d blocks, %v", n, len(blocks), err)
 		default:
 			must.Fail(t, err, ErrFormat, n)
 		}

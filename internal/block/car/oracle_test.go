@@ -20,8 +20,7 @@ import (
 func TestReadsCARv2(t *testing.T) {
 	one := intBlock(1)
 	var file memoryFile
-	w, err := storage.NewWritable(&file, []cid.Cid{prime.Cid(one.cid)})
-	must.OK(t, err)
+	w := must.Get(storage.NewWritable(&file, []cid.Cid{prime.Cid(one.cid)}))(t)
 	must.OK(t, w.Put(context.Background(), prime.Cid(one.cid).KeyString(), one.data))
 	must.OK(t, w.Finalize())
 	top, back, err := read(bytes.NewReader(file.data))
@@ -29,9 +28,8 @@ func TestReadsCARv2(t *testing.T) {
 		t.Fatalf("%v, %v, %v", top, back, err)
 	}
 	v1 := write(t, []ipld.CID{one.cid}, one)
-	if !bytes.Contains(file.data, v1) || len(file.data) <= len(v1)+len(pragma)+headerV2 {
-		t.Errorf("%d bytes, %d of them the CARv1 file: no index", len(file.data), len(v1))
-	}
+	must.Check(t, bytes.Contains(file.data, v1) && len(file.data) > len(v1)+len(pragma)+headerV2,
+		"%d bytes, %d of them the CARv1 file: no index", len(file.data), len(v1))
 	wrapped := func(first, size uint64, rest ...[]byte) []byte {
 		out := append([]byte(pragma), make([]byte, characteristics)...)
 		for _, n := range []uint64{first, size, 0} {

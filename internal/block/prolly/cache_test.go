@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/base/cache"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -24,9 +25,7 @@ func TestSharedCache(t *testing.T) {
 		t.Errorf("%d bytes are kept of %d", c.Bytes(), 100*size)
 	}
 	last := ipld.Sum(ipld.DagCBOR, fmt.Append(nil, chunks-1))
-	if c.get(last).get() == nil {
-		t.Error("the newest is not kept")
-	}
+	must.Check(t, c.get(last).get() != nil, "the newest is not kept")
 	c.Shed(1 << 40)
 	if c.Bytes() != 0 || c.get(last).get() != nil {
 		t.Errorf("%d bytes are left", c.Bytes())

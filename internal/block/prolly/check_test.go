@@ -132,9 +132,7 @@ func TestCheck(t *testing.T) {
 			for range m.ScanChecked(context.Background(), &good) {
 				break
 			}
-			if good {
-				t.Errorf("%s: good after one entry", c.name)
-			}
+			must.Check(t, !good, "%s: good after one entry", c.name)
 		}
 		var shape *ShapeError
 		switch {
@@ -168,25 +166,22 @@ func TestEditsTellShapes(t *testing.T) {
 		for _, n := range []int{1, 5, 10, at, at + 1, 39, 40} {
 			f := forge{}
 			nodes := NewNodes(f, nil)
-			from, err := nodes.Build(ctx, func(yield func(Entry, error) bool) {
+			from := must.Get(nodes.Build(ctx, func(yield func(Entry, error) bool) {
 				for _, it := range entries(0, n) {
 					if !yield(Entry{Key: it.key, Value: it.value}, nil) {
 						return
 					}
 				}
-			})
-			must.OK(t, err)
-			to, err := nodes.Load(ctx, make(f).link)
-			must.OK(t, err)
+			}))(t)
+			to := must.Get(nodes.Load(ctx, make(f).link))(t)
 			var edits []Edit
 			for c, err := range Diff(ctx, from, to) {
 				must.OK(t, err)
 				edits = append(edits, Edit{Key: c.Key, Value: c.New})
 			}
 			again, err := from.Edit(ctx, edits)
-			if same := err == nil && again.Root() == to.Root(); same != (name == "good") {
-				t.Errorf("%s, from %d entries: the same %v, %v", name, n, same, err)
-			}
+			same := err == nil && again.Root() == to.Root()
+			must.Check(t, same == (name == "good"), "%s, from %d entries: the same %v, %v", name, n, same, err)
 		}
 	}
 }
@@ -197,8 +192,7 @@ func TestCheckReadsTheStore(t *testing.T) {
 	at := cutOf(40)
 	leaf := f.chunk(0, entries(0, at)...)
 	root := f.chunk(1, leaf, f.chunk(0, entries(at, 40)...))
-	m, err := NewNodes(f, NewCache(1<<20)).Load(context.Background(), root.link)
-	must.OK(t, err)
+	m := must.Get(NewNodes(f, NewCache(1<<20)).Load(context.Background(), root.link))(t)
 	must.OK(t, m.Check(context.Background()))
 	if _, ok, err := m.Get(context.Background(), []byte("0000")); !ok || err != nil {
 		t.Fatal(ok, err)
@@ -226,17 +220,11 @@ func TestCache(t *testing.T) {
 			kept++
 		}
 	}
-	if kept != cacheShards*10 {
-		t.Errorf("%d chunks kept, want %d", kept, cacheShards*10)
-	}
+	must.Equal(t, kept, cacheShards*10, "chunks kept")
 	huge := &chunk{cid: ipld.Sum(ipld.DagCBOR, []byte("huge")), memory: 1001}
 	c.put(huge)
-	if c.get(huge.cid) != nil {
-		t.Error("a chunk larger than its share is kept")
-	}
+	must.Check(t, c.get(huge.cid) == nil, "a chunk larger than its share is kept")
 	none := NewCache(0)
 	none.put(chunks[0])
-	if none.get(chunks[0].cid) != nil {
-		t.Error("a cache of no bytes keeps a chunk")
-	}
+	must.Check(t, none.get(chunks[0].cid) == nil, "a cache of no bytes keeps a chunk")
 }

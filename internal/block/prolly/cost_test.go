@@ -62,8 +62,7 @@ func TestCostOfOneEdit(t *testing.T) {
 			rng := newRand(seed)
 			keys := sortedKeys(n)
 			b := newBlocks()
-			tree, err := prolly.NewNodes(b, prolly.NewCache(64<<20)).Build(ctx, linkEntries(keys))
-			must.OK(t, err)
+			tree := must.Get(prolly.NewNodes(b, prolly.NewCache(64<<20)).Build(ctx, linkEntries(keys)))(t)
 			edits := effort.Pick(2_000, 3_000, 30_000)
 			var c tally
 			for i := range edits {
@@ -175,9 +174,7 @@ func TestCostOfHostileKeys(t *testing.T) {
 	for _, h := range hostile {
 		t.Run(h.name, func(t *testing.T) {
 			keys := h.keys()
-			if !slices.IsSorted(keys) {
-				t.Fatal("keys do not ascend")
-			}
+			must.Require(t, slices.IsSorted(keys), "keys do not ascend")
 			m := model{}
 			for _, k := range keys {
 				m[k] = "\x01"
@@ -232,8 +229,7 @@ func costOfDiff(t *testing.T, n, d int) {
 	rng := newRand(seed)
 	keys := sortedKeys(n)
 	b := newBlocks()
-	tree, err := prolly.NewNodes(b, prolly.NewCache(64<<20)).Build(ctx, linkEntries(keys))
-	must.OK(t, err)
+	tree := must.Get(prolly.NewNodes(b, prolly.NewCache(64<<20)).Build(ctx, linkEntries(keys)))(t)
 	over, rounds, total := 0, effort.Pick(1000, 2000, 2000)/d, 0
 	for i := range rounds {
 		changes := map[string][]byte{}
@@ -266,14 +262,12 @@ func TestCostOfOneSidedDiff(t *testing.T) {
 	const n = 20_000
 	b := newBlocks()
 	nodes := prolly.NewNodes(b, nil)
-	tree, err := nodes.Build(ctx, linkEntries(sortedKeys(n)))
-	must.OK(t, err)
+	tree := must.Get(nodes.Build(ctx, linkEntries(sortedKeys(n))))(t)
 	none := build(t, nodes, model{})
 	b.reset()
 	got, err := prolly.CountDiff(ctx, none, tree)
-	if err != nil || got != (prolly.Counts{Added: n}) || b.reads > 0 {
-		t.Errorf("%+v, %v, %d chunks read", got, err, b.reads)
-	}
+	must.Check(t, err == nil && got == (prolly.Counts{Added: n}) && b.reads <= 0,
+		"%+v, %v, %d chunks read", got, err, b.reads)
 	found := 0
 	for _, err := range prolly.DiffPrefix(ctx, none, tree, []byte(sortedKeys(n)[n/2])) {
 		must.OK(t, err)
@@ -295,10 +289,8 @@ func TestCostOfCountWithin(t *testing.T) {
 	}
 	b := newBlocks()
 	nodes := prolly.NewNodes(b, nil)
-	one, err := nodes.Build(ctx, linkEntries(half))
-	must.OK(t, err)
-	all, err := nodes.Build(ctx, linkEntries(keys))
-	must.OK(t, err)
+	one := must.Get(nodes.Build(ctx, linkEntries(half)))(t)
+	all := must.Get(nodes.Build(ctx, linkEntries(keys)))(t)
 	b.reset()
 	got, exact, err := prolly.CountDiffWithin(ctx, one, all, chunks)
 	if want := (prolly.Counts{Added: n / 2}); err != nil || exact || got != want || b.reads > chunks+1 {
@@ -329,9 +321,7 @@ func TestWorstRemoval(t *testing.T) {
 	less := edit(t, tree, []prolly.Edit{{Key: []byte(keys[before])}})
 	check(t, less)
 	// The tree has the last chunk already.
-	if b.leaves != prolly.MaxEntries-1 {
-		t.Errorf("%d chunks of level 0 written, want %d", b.leaves, prolly.MaxEntries-1)
-	}
+	must.Equal(t, b.leaves, prolly.MaxEntries-1, "chunks of level 0 written")
 	b.reset()
 	if edit(t, less, []prolly.Edit{{Key: []byte(keys[before]), Value: []byte{1}}}); b.puts > 3 {
 		t.Errorf("adding the key wrote %d chunks", b.puts)

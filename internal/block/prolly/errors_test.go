@@ -150,9 +150,7 @@ func TestWriteErrors(t *testing.T) {
 		all = append(all, prolly.Edit{Key: []byte(sequence(i))})
 	}
 	for _, edits := range [][]prolly.Edit{all, all[:497], all[3:]} {
-		if _, err := m.Edit(ctx, edits); !errors.Is(err, store.ErrReadOnly) {
-			t.Errorf("Edit of %d: %v", len(edits), err)
-		}
+		must.Fail(t, must.Err(m.Edit(ctx, edits)), store.ErrReadOnly, "Edit of ", len(edits))
 	}
 	nodes := prolly.NewNodes(b, nil)
 	_, err := nodes.Build(ctx, model{}.seq())
@@ -161,9 +159,7 @@ func TestWriteErrors(t *testing.T) {
 	_, err = nodes.Build(ctx, func(yield func(prolly.Entry, error) bool) {
 		yield(prolly.Entry{}, broken)
 	})
-	if err != broken {
-		t.Errorf("Build passes on %v", err)
-	}
+	must.Check(t, err == broken, "Build passes on %v", err)
 }
 
 // nested returns an item of depth nested lists.
@@ -224,9 +220,7 @@ func TestInput(t *testing.T) {
 // TestLargestChunk fills a chunk with the longest keys and with values of as many items as bytes.
 func TestLargestChunk(t *testing.T) {
 	value := append([]byte{0x99, 0x0f, 0x9d}, make([]byte, 0xf9d)...) // a list of 3,997 zeros
-	if len(value) != prolly.MaxValue || ipld.Check(value) != nil {
-		t.Fatal("not the largest value")
-	}
+	must.Require(t, len(value) == prolly.MaxValue && ipld.Check(value) == nil, "not the largest value")
 	m := model{}
 	for i := range prolly.MaxEntries {
 		key := bytes.Repeat([]byte{byte(i)}, prolly.MaxKey)

@@ -127,23 +127,17 @@ func randomModel(rng *rand.Rand, n int) model {
 
 func build(t testing.TB, n *prolly.Nodes, m model) *prolly.Map {
 	t.Helper()
-	out, err := n.Build(ctx, m.seq())
-	must.OK(t, err)
-	return out
+	return must.Get(n.Build(ctx, m.seq()))(t)
 }
 
 func load(t testing.TB, n *prolly.Nodes, root ipld.CID) *prolly.Map {
 	t.Helper()
-	out, err := n.Load(ctx, root)
-	must.OK(t, err)
-	return out
+	return must.Get(n.Load(ctx, root))(t)
 }
 
 func edit(t testing.TB, m *prolly.Map, edits []prolly.Edit) *prolly.Map {
 	t.Helper()
-	out, err := m.Edit(ctx, edits)
-	must.OK(t, err)
-	return out
+	return must.Get(m.Edit(ctx, edits))(t)
 }
 
 func check(t testing.TB, m *prolly.Map) {

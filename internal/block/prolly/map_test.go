@@ -24,9 +24,8 @@ func TestGolden(t *testing.T) {
 		m[sequence(i)] = string(ipld.AppendInt(nil, int64(i)))
 	}
 	tree := build(t, prolly.NewNodes(newBlocks(), nil), m)
-	if got := tree.Root().String(); got != goldenRoot || tree.Len() != 12345 {
-		t.Errorf("root %s of %d entries", got, tree.Len())
-	}
+	must.Equal(t, tree.Root().String(), goldenRoot, "root")
+	must.Equal(t, tree.Len(), 12345, "root")
 	empty := build(t, prolly.NewNodes(newBlocks(), nil), nil)
 	const want = "bafyreidimdhg65qe6eyavbeo62jcm4ymsbxf6pdm7a5tljyutob6afjmc4"
 	if got := empty.Root().String(); got != want || empty.Len() != 0 || empty.Height() != 1 {
@@ -57,9 +56,7 @@ func TestBulkEdit(t *testing.T) {
 	next := edit(t, tree, editsOf(changes))
 	must.Equal(t, next.Root(), build(t, nodes, want).Root(), "edited tree is not the built one")
 	check(t, next)
-	if got := len(diff(t, tree, next)); got != len(changes) {
-		t.Errorf("%d differences, want %d", got, len(changes))
-	}
+	must.Equal(t, len(diff(t, tree, next)), len(changes), "differences")
 	var all []prolly.Edit
 	for _, k := range want.keys() {
 		all = append(all, prolly.Edit{Key: []byte(k)})
@@ -81,9 +78,7 @@ func TestStopEarly(t *testing.T) {
 			}
 			break
 		}
-		if seen != 1 {
-			t.Errorf("%d entries", seen)
-		}
+		must.Equal(t, seen, 1, "entries")
 	}
 }
 
@@ -118,17 +113,15 @@ func TestWalk(t *testing.T) {
 	tree := sequenceTree(t, b, 5000)
 	seen := map[ipld.CID]int{}
 	last := tree.Height()
-	err := tree.Walk(ctx, func(c ipld.CID, level int) (bool, error) {
+	must.OK(t, tree.Walk(ctx, func(c ipld.CID, level int) (bool, error) {
 		if _, twice := seen[c]; twice || level > last {
 			t.Errorf("chunk %s of level %d", c, level)
 		}
 		seen[c] = level
 		last = tree.Height()
 		return true, nil
-	})
-	if err != nil || len(seen) != len(b.data) {
-		t.Errorf("%d of %d chunks, %v", len(seen), len(b.data), err)
-	}
+	}), "chunks")
+	must.Equal(t, len(seen), len(b.data), "chunks")
 	b.reset()
 	tops := 0
 	if err := tree.Walk(ctx, func(_ ipld.CID, level int) (bool, error) {
@@ -146,9 +139,7 @@ func TestWalk(t *testing.T) {
 			}
 			return true, nil
 		})
-		if err != stop || n != at+1 {
-			t.Errorf("%d calls, %v", n, err)
-		}
+		must.Check(t, err == stop && n == at+1, "%d calls, %v", n, err)
 	}
 }
 
@@ -156,13 +147,10 @@ func TestPrefix(t *testing.T) {
 	for prefix, want := range map[string]string{
 		"a": "b", "a\xff\xff": "b", "\xfe\xff": "\xff", "ab": "ac", "a\x00": "a\x01",
 	} {
-		if got := prolly.PrefixEnd([]byte(prefix)); string(got) != want {
-			t.Errorf("PrefixEnd(%q) = %q", prefix, got)
-		}
+		must.Equal(t, string(prolly.PrefixEnd([]byte(prefix))), want, "PrefixEnd(", prefix, ")")
 	}
-	if prolly.PrefixEnd(nil) != nil || prolly.PrefixEnd([]byte("\xff\xff")) != nil {
-		t.Error("a prefix without an end has one")
-	}
+	must.Check(t, prolly.PrefixEnd(nil) == nil && prolly.PrefixEnd([]byte("\xff\xff")) == nil,
+		"a prefix without an end has one")
 	m := model{"": "\x01", "\xff": "\x01", "\xff\xff": "\x01", "\xff\x00": "\x01"}
 	for i := range 500 {
 		m[fmt.Sprint(i)] = "\x01"
@@ -179,9 +167,7 @@ func TestPrefix(t *testing.T) {
 				want = append(want, k)
 			}
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("prefix %q: %q", prefix, got)
-		}
+		must.Same(t, got, want, "prefix ", prefix)
 	}
 }
 
@@ -213,9 +199,7 @@ func TestConcurrentUse(t *testing.T) {
 					}
 				}
 				for c, err := range prolly.Diff(ctx, tree, next) {
-					if err != nil || string(c.Key) != k {
-						t.Errorf("Diff: %q, %v", c.Key, err)
-					}
+					must.Check(t, err == nil && string(c.Key) == k, "Diff: %q, %v", c.Key, err)
 					break
 				}
 			}
@@ -230,11 +214,10 @@ func TestFill(t *testing.T) {
 	edits := []prolly.Edit{
 		{Key: []byte("a"), Value: []byte{1}}, {Key: []byte("b")}, {Key: []byte("c"), Value: []byte{2}},
 	}
-	got, err := empty.Fill(ctx, slices.Values(edits))
-	must.OK(t, err)
+	got := must.Get(empty.Fill(ctx, slices.Values(edits)))(t)
 	want := build(t, nodes, model{"a": "\x01", "c": "\x02"})
 	must.Equal(t, got.Root(), want.Root(), "root")
-	_, err = got.Fill(ctx, slices.Values(edits))
+	_, err := got.Fill(ctx, slices.Values(edits))
 	must.Fail(t, err, prolly.ErrInput)
 	slices.Reverse(edits)
 	_, err = empty.Fill(ctx, slices.Values(edits))

@@ -72,19 +72,16 @@ func TestMerge(t *testing.T) {
 		left, right := change(rng, src, base), change(rng, src, base)
 		want, wantConflicts := mergeModel(base, left, right, resolvers[i%len(resolvers)])
 		var got []prolly.Conflict
-		merged, err := prolly.Merge(ctx, build(t, nodes, base), build(t, nodes, left),
+		merged := must.Get(prolly.Merge(ctx, build(t, nodes, base), build(t, nodes, left),
 			build(t, nodes, right), func(c prolly.Conflict) ([]byte, error) {
 				got = append(got, c)
 				return resolvers[i%len(resolvers)](c), nil
-			})
-		must.OK(t, err)
+			}))(t)
 		must.Same(t, got, wantConflicts, "round ", i, ": conflicts")
 		must.Equal(t, merged.Root(), build(t, nodes, want).Root(), "round ", i, ": merged tree is not the model's")
 		conflicts += len(got)
 	}
-	if conflicts < rounds/4 {
-		t.Errorf("only %d conflicts in %d rounds", conflicts, rounds)
-	}
+	must.Check(t, conflicts >= rounds/4, "only %d conflicts in %d rounds", conflicts, rounds)
 }
 
 // change applies a few edits, from a small key space so that both sides of a merge meet.

@@ -86,9 +86,7 @@ func runModel(t *testing.T, rng *rand.Rand, src keySource, steps int) {
 		edits := randomEdits(rng, src, want, step/20%3 == 2)
 		next := edit(t, tree, edits)
 		wantNext := want.edit(edits)
-		if scratch := build(t, nodes, wantNext); scratch.Root() != next.Root() {
-			t.Fatalf("step %d: edited tree %s, built tree %s", step, next.Root(), scratch.Root())
-		}
+		must.Equal(t, build(t, nodes, wantNext).Root(), next.Root(), "step ", step, ": edited tree")
 		if step%10 == 0 {
 			check(t, next)
 			compareReads(t, rng, src, next, wantNext)
@@ -128,9 +126,7 @@ func compareDiffs(t *testing.T, key string, a, b *prolly.Map, changes []prolly.C
 			want.Changed++
 		}
 	}
-	if got, err := prolly.CountDiff(ctx, a, b); err != nil || got != want {
-		t.Fatalf("counts %+v, %v; want %+v", got, err, want)
-	}
+	must.Equal(t, must.Get(prolly.CountDiff(ctx, a, b))(t), want, "counts")
 	for chunks := 0; ; chunks = 2*chunks + 1 {
 		got, exact, err := prolly.CountDiffWithin(ctx, a, b, chunks)
 		if err != nil || got.Added > want.Added || got.Changed > want.Changed || got.Removed > want.Removed ||
@@ -215,14 +211,12 @@ func compareRange(
 	}
 	wantKeys := append([]string(nil), keys[low:max(low, high)]...)
 	n, err := tree.Count(ctx, from, to)
-	if err != nil || n != uint64(len(wantKeys)) {
-		t.Fatalf("Count(%q, %q) = %d, %v; want %d", from, to, n, err, len(wantKeys))
-	}
+	must.Require(t, err == nil && n == uint64(len(wantKeys)),
+		"Count(%q, %q) = %d, %v; want %d", from, to, n, err, len(wantKeys))
 	var got []string
 	for e, err := range tree.Scan(ctx, from, to) {
-		if err != nil || string(e.Value) != want[string(e.Key)] {
-			t.Fatalf("Scan at %q: %x, %v", e.Key, e.Value, err)
-		}
+		must.OK(t, err, "Scan at")
+		must.Equal(t, string(e.Value), want[string(e.Key)], "Scan at")
 		got = append(got, string(e.Key))
 	}
 	must.Same(t, got, wantKeys, "Scan(", from, ", ", to, ")")

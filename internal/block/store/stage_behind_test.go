@@ -39,12 +39,10 @@ func TestStageBehind(t *testing.T) {
 	must.OK(t, s.Put(ctx, blocks[:3]...)) // starts to write them
 	must.OK(t, s.Put(ctx, blocks[1], blocks[3]))
 	for _, b := range blocks[:4] {
-		if got, err := s.Get(ctx, b.CID); err != nil || !bytes.Equal(got, b.Data) {
-			t.Fatalf("Get(%s) while it is written = %q, %v", b.CID, got, err)
-		}
-		if has, err := s.Has(ctx, b.CID); err != nil || !has {
-			t.Fatalf("Has(%s) while it is written = %v, %v", b.CID, has, err)
-		}
+		got := must.Get(s.Get(ctx, b.CID))(t)
+		must.Require(t, bytes.Equal(got, b.Data), "Get(%s) while it is written = %q", b.CID, got)
+		has := must.Get(s.Has(ctx, b.CID))(t)
+		must.Require(t, has, "Has(%s) while it is written = %v", b.CID, has)
 	}
 	base.gate <- nil
 	s.Wait()
@@ -59,9 +57,8 @@ func TestStageBehind(t *testing.T) {
 	base.gate <- nil
 	must.OK(t, s.Flush(ctx))
 	for _, b := range blocks {
-		if has, err := base.Has(ctx, b.CID); err != nil || !has {
-			t.Errorf("Has(%s) below = %v, %v", b.CID, has, err)
-		}
+		has := must.Get(base.Has(ctx, b.CID))(t)
+		must.Check(t, has, "Has(%s) below = %v", b.CID, has)
 	}
 	must.Equal(t, base.puts.Load(), 4, "writes")
 }
@@ -75,17 +72,15 @@ func TestStageBehindIsBounded(t *testing.T) {
 	go func() {
 		defer close(written)
 		for i := range 100 {
-			if err := s.Put(ctx, storetest.Block(i, 100)); err != nil {
-				t.Error(err)
-			}
+			err := s.Put(ctx, storetest.Block(i, 100))
+			must.Check(t, err == nil, "%v", err)
 		}
 		s.Wait()
 	}()
 	for i := range int32(9) {
 		base.gate <- nil
-		if n := base.puts.Load(); n > i+2 {
-			t.Errorf("%d writes begun before %d ended", n, i+1)
-		}
+		n := base.puts.Load()
+		must.Check(t, n <= i+2, "%d writes begun before %d ended", n, i+1)
 	}
 	<-written
 	if n := len(s.Pending()); n != 1 { // 9 times 11

@@ -44,16 +44,12 @@ func TestStage(t *testing.T) {
 	must.Same(t, ids(s.Pending()), ids([]store.Block{a, b}), "pending")
 	for _, block := range []store.Block{a, b, c} {
 		for range 2 {
-			got, err := s.Get(ctx, block.CID)
-			must.OK(t, err)
-			if !bytes.Equal(got, block.Data) {
-				t.Errorf("Get(%s) = %q", block.CID, got)
-			}
+			got := must.Get(s.Get(ctx, block.CID))(t)
+			must.Check(t, bytes.Equal(got, block.Data), "Get(%s) = %q", block.CID, got)
 			clear(got)
 		}
-		if has, err := s.Has(ctx, block.CID); err != nil || !has {
-			t.Errorf("Has(%s) = %v, %v", block.CID, has, err)
-		}
+		has := must.Get(s.Has(ctx, block.CID))(t)
+		must.Check(t, has, "Has(%s) = %v", block.CID, has)
 	}
 	if got := base.Counts(); got.BlocksRead != 2 || got.BlocksWritten != 0 {
 		t.Errorf("%+v: only the block that is not buffered may be read from below", got)
@@ -105,9 +101,8 @@ func TestStageGetEach(t *testing.T) {
 		calls = 0
 		err := s.GetEach(t.Context(), slices.Values([]ipld.CID{blocks[from].CID, blocks[2].CID}),
 			func(ipld.CID, []byte, error) error { calls++; return failed })
-		if !errors.Is(err, failed) || calls != 1 {
-			t.Errorf("block %d: %v after %d calls", from, err, calls)
-		}
+		must.Fail(t, err, failed, "block ", from)
+		must.Equal(t, calls, 1, "block ", from)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
@@ -124,9 +119,7 @@ func TestStageEmptyBlock(t *testing.T) {
 	b := store.NewBlock(ipld.Raw, nil)
 	must.OK(t, s.Put(ctx, b))
 	got, err := s.Get(ctx, b.CID)
-	if err != nil || got == nil || len(got) != 0 {
-		t.Errorf("Get = %v, %v", got, err)
-	}
+	must.Check(t, err == nil && got != nil && len(got) == 0, "Get = %v, %v", got, err)
 }
 
 // TestStageWrongBlock buffers a block that its store refuses: it must not get lost.
@@ -140,9 +133,7 @@ func TestStageWrongBlock(t *testing.T) {
 	must.Fail(t, s.Flush(ctx), store.ErrCorrupt)
 	must.Same(t, ids(s.Pending()), ids([]store.Block{good, wrong}), "pending after a failed Flush")
 	next := storetest.Next(store.Head{}, 1)
-	if err := below.Commit(ctx, store.Head{}, next, s.Pending()...); err == nil {
-		t.Error("Commit accepted a wrong block")
-	}
+	must.Check(t, below.Commit(ctx, store.Head{}, next, s.Pending()...) != nil, "Commit accepted a wrong block")
 }
 
 func TestStageConcurrency(t *testing.T) {
@@ -154,9 +145,8 @@ func TestStageConcurrency(t *testing.T) {
 		wg.Go(func() {
 			for n := range 200 {
 				b := storetest.Block(w*100+n, 60)
-				if err := s.Put(ctx, b); err != nil {
-					t.Error(err)
-				}
+				err := s.Put(ctx, b)
+				must.Check(t, err == nil, "%v", err)
 				if got, err := s.Get(ctx, b.CID); err != nil || !bytes.Equal(got, b.Data) {
 					t.Errorf("Get after Put: %q, %v", got, err)
 				}
@@ -167,9 +157,8 @@ func TestStageConcurrency(t *testing.T) {
 	wg.Wait()
 	must.OK(t, s.Flush(ctx))
 	for n := range 500 {
-		if has, err := below.Has(ctx, storetest.Block(n, 60).CID); err != nil || !has {
-			t.Errorf("block %d: %v, %v", n, has, err)
-		}
+		has := must.Get(below.Has(ctx, storetest.Block(n, 60).CID))(t)
+		must.Check(t, has, "block %d: %v", n, has)
 	}
 }
 
@@ -214,8 +203,7 @@ func TestErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		wrapped := fmt.Errorf("read: %w", tt.err)
-		if !errors.Is(wrapped, tt.is) || tt.err.Error() != tt.text {
-			t.Errorf("%v: want %q, which is %v", tt.err, tt.text, tt.is)
-		}
+		must.Fail(t, wrapped, tt.is, "which")
+		must.Equal(t, tt.err.Error(), tt.text, "which")
 	}
 }

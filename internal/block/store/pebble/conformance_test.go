@@ -19,16 +19,12 @@ func openMem(t testing.TB) *Store {
 func openFS(t testing.TB, fs vfs.FS, opts Options) *Store {
 	t.Helper()
 	opts.FS = fs
-	s, err := Open("/repo/.mnem", opts)
-	must.OK(t, err)
-	return s
+	return must.Get(Open("/repo/.mnem", opts))(t)
 }
 
 func openDisk(t testing.TB, dir string, opts Options) *Store {
 	t.Helper()
-	s, err := Open(dir, opts)
-	must.OK(t, err)
-	return s
+	return must.Get(Open(dir, opts))(t)
 }
 
 func TestConformance(t *testing.T) {

@@ -26,9 +26,7 @@ const (
 
 func readFile(t *testing.T, fs vfs.FS, name string) []byte {
 	t.Helper()
-	b, err := testkit.ReadFile(fs, name)
-	must.OK(t, err)
-	return b
+	return must.Get(testkit.ReadFile(fs, name))(t)
 }
 
 func writeFile(t *testing.T, fs vfs.FS, name string, b []byte) {
@@ -56,8 +54,7 @@ func listFiles(t *testing.T, fs vfs.FS) []string {
 	t.Helper()
 	var out []string
 	for _, dir := range []string{repo, repo + "/" + dbName} {
-		names, err := fs.List(dir)
-		must.OK(t, err)
+		names := must.Get(fs.List(dir))(t)
 		for _, name := range names {
 			if name != dbName && name != "LOCK" {
 				out = append(out, path.Join(dir, name))
@@ -135,10 +132,8 @@ func TestDamage(t *testing.T) {
 				fs := base.Clone(0, nil)
 				writeFile(t, fs, name, damage(readFile(t, fs, name), at))
 				how, err := examine(fs, rng.IntN(2) == 0)
-				if err != nil {
-					t.Errorf("seed %d, %s, %s of %s at %d of %d: %v",
-						damageSeed, image, kind, name, at, size, err)
-				}
+				must.Check(t, err == nil,
+					"seed %d, %s, %s of %s at %d of %d: %v", damageSeed, image, kind, name, at, size, err)
 				told[path.Ext(name)+" "+how]++
 			}
 			for range min(samples, size) {
@@ -154,9 +149,7 @@ func TestDamage(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %v", image, told)
-		if told[".sst get"] == 0 {
-			t.Errorf("%s: no damage of a table was told by reading", image)
-		}
+		must.Check(t, told[".sst get"] != 0, "%s: no damage of a table was told by reading", image)
 	}
 }
 
@@ -166,9 +159,7 @@ func TestMissingFile(t *testing.T) {
 		for _, name := range listFiles(t, base) {
 			fs := base.Clone(0, nil)
 			must.OK(t, fs.Remove(name))
-			if _, err := examine(fs, false); err != nil {
-				t.Errorf("%s without %s: %v", image, name, err)
-			}
+			must.Get(examine(fs, false))(t, image, " without ", name)
 		}
 	}
 }
@@ -199,13 +190,10 @@ func TestLogTail(t *testing.T) {
 			_, err := Open(repo, Options{FS: clone, ReadOnly: true})
 			must.Fail(t, err, store.ErrCorrupt, back)
 			var head *HeadError
-			if errors.As(err, &head) && head.Acknowledged != opHead(damageOps) {
-				t.Errorf("error names %v as acknowledged", head.Acknowledged)
-			}
+			must.Check(t, !errors.As(err, &head) || head.Acknowledged == opHead(damageOps),
+				"error names %v as acknowledged", head.Acknowledged)
 			tested++
 		}
 	}
-	if tested < 20 {
-		t.Errorf("%d places tested", tested)
-	}
+	must.Check(t, tested >= 20, "%d places tested", tested)
 }

@@ -214,12 +214,10 @@ func TestFailingDisk(t *testing.T) {
 		if full.Load() && err == nil && acked.Load() < last {
 			t.Errorf("change %d: no error after %d operations", k, acked.Load())
 		}
-		if err != nil && !errors.Is(err, syscall.ENOSPC) {
-			t.Errorf("change %d: error %v does not name its cause", k, err)
-		}
-		if err != nil && errors.Is(err, store.ErrCorrupt) {
-			t.Errorf("change %d: a full disk is told as damage: %v", k, err)
-		}
+		must.Check(t, err == nil || errors.Is(err, syscall.ENOSPC),
+			"change %d: error %v does not name its cause", k, err)
+		must.Check(t, err == nil || !errors.Is(err, store.ErrCorrupt),
+			"change %d: a full disk is told as damage: %v", k, err)
 		must.OK(t, checkRecovery(mem, acked.Load()), "change ", k, ": after the disk works again")
 	}
 }

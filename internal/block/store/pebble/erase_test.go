@@ -50,9 +50,7 @@ func filesWith(t *testing.T, dir string, text []byte) (with []string) {
 		}
 		return err
 	})
-	if err != nil || files < 4 {
-		t.Fatalf("%d files in %s: %v", files, dir, err)
-	}
+	must.Require(t, err == nil && files >= 4, "%d files in %s: %v", files, dir, err)
 	return with
 }
 
@@ -75,9 +73,7 @@ func TestCompactLeavesNoBytes(t *testing.T) {
 		}
 	}
 	must.OK(t, s.Commit(ctx, store.Head{}, opHead(1), opBlocks(1)...))
-	if len(filesWith(t, dir, secretText)) < 3 {
-		t.Fatal("the text is not where it is to be removed from")
-	}
+	must.Require(t, len(filesWith(t, dir, secretText)) >= 3, "the text is not where it is to be removed from")
 	// A reader keeps old tables alive, but not forever: compaction waits for it.
 	reading, stop := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -99,13 +95,10 @@ func TestCompactLeavesNoBytes(t *testing.T) {
 	if with := filesWith(t, dir, secretText); len(with) > 0 {
 		t.Errorf("the text is still in %v", with)
 	}
-	err := s.Keys(ctx, func(e RawEntry) error {
-		if bytes.Contains(e.Value, secretText) {
-			t.Errorf("key %x holds the text", e.Key)
-		}
+	must.OK(t, s.Keys(ctx, func(e RawEntry) error {
+		must.Check(t, !bytes.Contains(e.Value, secretText), "key %x holds the text", e.Key)
 		return nil
-	})
-	must.OK(t, err)
+	}))
 	must.OK(t, commitOp(s, 2), "going on")
 }
 
@@ -124,13 +117,10 @@ func TestErasedStaysErased(t *testing.T) {
 			s := openFS(t, fs, Options{ReadOnly: readOnly})
 			_, err := s.Facts().Get(ctx, secret(1).CID)
 			var redacted *store.RedactedError
-			if !errors.As(err, &redacted) || string(redacted.Stub) != "stub" {
-				t.Errorf("%s: Get: %v", name, err)
-			}
-			note, err := s.Note(ctx)
-			if err != nil || string(note) != "to do" {
-				t.Errorf("%s: note %q, %v", name, note, err)
-			}
+			must.Check(t, errors.As(err, &redacted) && string(redacted.Stub) == "stub",
+				"%s: Get: %v", name, err)
+			note := must.Get(s.Note(ctx))(t, name, ": note")
+			must.Equal(t, string(note), "to do", name, ": note")
 			must.OK(t, s.Check(ctx, nil, func(m string) error { return errors.New(m) }), name)
 			must.OK(t, s.Close())
 		}
@@ -174,14 +164,12 @@ func TestCrashWhileErasing(t *testing.T) {
 		points++
 		done := erased.Load()
 		for _, percent := range []int{0, rng.IntN(100)} {
-			if err := check(fs.Clone(percent, rng), done); err != nil {
-				t.Errorf("seed %d, change %d (%s %s): %v", crashSeed, op.N, op.Kind, op.Path, err)
-			}
+			err := check(fs.Clone(percent, rng), done)
+			must.Check(t, err == nil, "seed %d, change %d (%s %s): %v", crashSeed, op.N, op.Kind, op.Path, err)
 		}
 		return nil
 	})
-	s, err := Open(repo, Options{FS: fs, Create: true, MemTableBytes: tinyMem})
-	must.OK(t, err)
+	s := must.Get(Open(repo, Options{FS: fs, Create: true, MemTableBytes: tinyMem}))(t)
 	var list []store.Redaction
 	for n := range 10 {
 		list = append(list, store.Redaction{CID: secret(n).CID, Stub: []byte("stub")})
@@ -194,9 +182,7 @@ func TestCrashWhileErasing(t *testing.T) {
 	must.OK(t, s.Redact(ctx, list...))
 	erased.Store(true)
 	must.OK(t, errors.Join(s.Compact(ctx), s.Close()))
-	if points < 10 {
-		t.Errorf("%d points tested", points)
-	}
+	must.Check(t, points >= 10, "%d points tested", points)
 }
 
 // TestFormatRecord opens stores with a later format record, and with an invalid one.
@@ -216,8 +202,7 @@ func TestFormatRecord(t *testing.T) {
 	for _, tt := range tests {
 		fs := vfs.NewMem()
 		s := openFS(t, fs, Options{Create: true})
-		err := errors.Join(commitOp(s, 1), s.db.Set(formatKey, tt.value, nil), s.Close())
-		must.OK(t, err)
+		must.OK(t, errors.Join(commitOp(s, 1), s.db.Set(formatKey, tt.value, nil), s.Close()))
 		for _, readOnly := range []bool{true, false} {
 			s, err := Open("/repo/.mnem", Options{FS: fs, ReadOnly: readOnly})
 			if !errors.Is(err, tt.want) || err != nil && !strings.Contains(err.Error(), tt.text) {
@@ -228,24 +213,20 @@ func TestFormatRecord(t *testing.T) {
 			}
 		}
 	}
-	if FormatVersion != 2 {
-		t.Error("a new format version needs a frozen repository and a migration beside it")
-	}
+	must.Check(t, FormatVersion == 2,
+		"a new format version needs a frozen repository and a migration beside it")
 }
 
 // TestFormatGrows writes to a store of an earlier format, which raises its format.
 func TestFormatGrows(t *testing.T) {
 	fs := vfs.NewMem()
 	s := openFS(t, fs, Options{Create: true})
-	err := errors.Join(commitOp(s, 1), s.db.Set(formatKey, encodeFormat(1), nil), s.Close())
-	must.OK(t, err)
+	must.OK(t, errors.Join(commitOp(s, 1), s.db.Set(formatKey, encodeFormat(1), nil), s.Close()))
 	for _, want := range []int64{1, FormatVersion} {
 		s := openFS(t, fs, Options{})
-		b, err := s.get(formatKey)
-		must.OK(t, err)
-		if got, err := decodeFormat(b); got != want || err != nil {
-			t.Errorf("format %d, want %d: %v", got, want, err)
-		}
+		b := must.Get(s.get(formatKey))(t)
+		got := must.Get(decodeFormat(b))(t)
+		must.Check(t, got == want, "format %d, want %d", got, want)
 		must.OK(t, errors.Join(commitOp(s, uint64(want)+1), s.Close()))
 	}
 }
@@ -268,9 +249,8 @@ func TestCheckErasing(t *testing.T) {
 	must.OK(t, errors.Join(s.db.Set(Facts.key(gone.CID), gone.Data, nil),
 		s.db.Delete(formatKey, nil)))
 	check()
-	if len(got) != 2 || !strings.Contains(got[0], "redacted") || !strings.Contains(got[1], "format") {
-		t.Errorf("faults: %q", got)
-	}
+	must.Check(t, len(got) == 2 && strings.Contains(got[0], "redacted") && strings.Contains(got[1], "format"),
+		"faults: %q", got)
 }
 
 // TestReadWhileErased reads a block that is deleted but not yet known to be erased: the error says erased, not

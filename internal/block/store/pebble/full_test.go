@@ -36,9 +36,7 @@ func (p *smallPlace) open(t *testing.T, create bool) *Store {
 	t.Helper()
 	opts := p.opts
 	opts.Create = create
-	s, err := Open(p.dir, opts)
-	must.OK(t, err)
-	return s
+	return must.Get(Open(p.dir, opts))(t)
 }
 
 // reserve returns the size of the reserve.
@@ -102,8 +100,7 @@ func mounted(t *testing.T, disk string) *smallPlace {
 	return &smallPlace{
 		dir: filepath.Join(disk, ".mnem"), opts: Options{Logf: t.Logf},
 		free: func() int64 {
-			usage, err := vfs.Default.GetDiskUsage(disk)
-			must.OK(t, err)
+			usage := must.Get(vfs.Default.GetDiskUsage(disk))(t)
 			return int64(usage.AvailBytes)
 		},
 		give: func() {
@@ -153,9 +150,8 @@ func (f *filling) fill(t *testing.T, s *Store) {
 			continue
 		}
 		var room *store.NoRoomError
-		if !errors.As(err, &room) || errors.Is(err, ErrStopped) || room.MustFree() == 0 {
-			t.Fatalf("the first commit that failed: %v", err)
-		}
+		must.Require(t, errors.As(err, &room) && !errors.Is(err, ErrStopped) && room.MustFree() != 0,
+			"the first commit that failed: %v", err)
 		return
 	}
 }
@@ -163,13 +159,10 @@ func (f *filling) fill(t *testing.T, s *Store) {
 // check looks for every acknowledged operation.
 func (f *filling) check(t *testing.T, s *Store) {
 	t.Helper()
-	head, err := s.Head(context.Background())
-	if err != nil || head != f.head {
-		t.Fatalf("head %v, %v, want %v", head, err, f.head)
-	}
+	head := must.Get(s.Head(context.Background()))(t, "head")
+	must.Equal(t, head, f.head, "head")
 	for _, c := range f.have {
-		_, err := s.Facts().Get(context.Background(), c)
-		must.OK(t, err)
+		must.Get(s.Facts().Get(context.Background(), c))(t)
 	}
 }
 
@@ -286,15 +279,13 @@ func checkFiles(t *testing.T, p *smallPlace) {
 		fs = vfs.Default
 	}
 	s := p.open(t, false)
-	levels, err := s.db.SSTables()
-	must.OK(t, err)
+	levels := must.Get(s.db.SSTables())(t)
 	want := map[string]int{".sst": 0, ".log": 1, "MANIFEST-": 2, "OPTIONS-": 1, "marker.": 2, "LOCK": 1}
 	for _, l := range levels {
 		want[".sst"] += len(l)
 	}
 	must.OK(t, s.Close())
-	names, err := fs.List(fs.PathJoin(p.dir, dbName))
-	must.OK(t, err)
+	names := must.Get(fs.List(fs.PathJoin(p.dir, dbName)))(t)
 	for _, name := range names {
 		known := false
 		for kind := range want {
@@ -305,12 +296,9 @@ func checkFiles(t *testing.T, p *smallPlace) {
 				}
 			}
 		}
-		if !known {
-			t.Errorf("left over: %s", name)
-		}
+		must.Check(t, known, "left over: %s", name)
 	}
-	names, err = fs.List(p.dir)
-	must.OK(t, err)
+	names = must.Get(fs.List(p.dir))(t)
 	for _, name := range names {
 		switch name {
 		case dbName, headName, markerName, reserveName, ownerName, QueueName:

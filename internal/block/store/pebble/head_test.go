@@ -101,19 +101,16 @@ func TestReconcile(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			behind, err := reconcile(tt.stored, tt.slots)
-			if behind != tt.behind || (err != nil) != tt.bad {
-				t.Fatalf("behind %v, error %v; want %v, error: %v", behind, err, tt.behind, tt.bad)
-			}
+			must.Require(t, behind == tt.behind && (err != nil) == tt.bad,
+				"behind %v, error %v; want %v, error: %v", behind, err, tt.behind, tt.bad)
 			var head *HeadError
 			if err == nil {
 				return
 			}
-			if !errors.As(err, &head) || !errors.Is(err, store.ErrCorrupt) {
-				t.Fatalf("error %v is no corrupt HeadError", err)
-			}
-			if head.Stored != tt.stored.Head || head.Acknowledged != tt.slots.Newest() {
-				t.Errorf("error names %v and %v", head.Stored, head.Acknowledged)
-			}
+			must.Require(t, errors.As(err, &head) && errors.Is(err, store.ErrCorrupt),
+				"error %v is no corrupt HeadError", err)
+			must.Equal(t, head.Stored, tt.stored.Head, "error names")
+			must.Equal(t, head.Acknowledged, tt.slots.Newest(), "error names")
 		})
 	}
 }
@@ -124,23 +121,18 @@ func TestSlotBytes(t *testing.T) {
 	const want = "6d6e656d68656164" + "0102030405060708" + "01711220"
 	got := encodeSlot(headMagic, h)
 	digest := h.Operation.Digest()
-	if len(got) != 56 || hex.EncodeToString(got[:20]) != want ||
-		!bytes.Equal(got[20:52], digest[:]) {
-		t.Errorf("slot is %x", got)
-	}
+	must.Check(t, len(got) == 56 && hex.EncodeToString(got[:20]) == want && bytes.Equal(got[20:52], digest[:]),
+		"slot is %x", got)
 	if slot := decodeSlot(headMagic, got, 0); slot.Head != h || slot.Damaged {
 		t.Errorf("slot decodes to %+v", slot)
 	}
-	if slot := decodeSlot(headMagic, got, 1); !slot.Damaged {
-		t.Error("a slot in the wrong place is accepted")
-	}
+	must.Check(t, decodeSlot(headMagic, got, 1).Damaged, "a slot in the wrong place is accepted")
 	for i := range got {
 		for bit := range 8 {
 			b := bytes.Clone(got)
 			b[i] ^= 1 << bit
-			if slot := decodeSlot(headMagic, b, 0); !slot.Damaged || slot.Head.Seq != 0 {
-				t.Errorf("bit %d of byte %d flipped: %+v", bit, i, slot)
-			}
+			slot := decodeSlot(headMagic, b, 0)
+			must.Check(t, slot.Damaged && slot.Head.Seq == 0, "bit %d of byte %d flipped: %+v", bit, i, slot)
 		}
 	}
 	if slot := decodeSlot(headMagic, make([]byte, slotLen), 0); slot.Damaged || slot.Head.Seq != 0 {
@@ -150,8 +142,7 @@ func TestSlotBytes(t *testing.T) {
 
 func TestHeadRecord(t *testing.T) {
 	for _, r := range []record{opRecord(1), opRecord(2), opRecord(300)} {
-		got, err := decodeRecord(r.encode())
-		must.OK(t, err)
+		got := must.Get(decodeRecord(r.encode()))(t)
 		must.Equal(t, cmp.Diff(r, got, cmp.AllowUnexported(record{}), compareCIDs), "", "record")
 	}
 	link := func(key string, c ipld.CID) []byte {
@@ -208,9 +199,7 @@ func TestAcceptHead(t *testing.T) {
 				must.Fail(t, err, store.ErrCorrupt, opts.ReadOnly)
 			}
 			s = openFS(t, fs, Options{ReadOnly: true, AcceptHead: true})
-			if head, err := s.Head(ctx); err != nil || head != opHead(4) {
-				t.Errorf("accepted head %v, %v", head, err)
-			}
+			must.Equal(t, must.Get(s.Head(ctx))(t), opHead(4), "accepted head")
 			must.OK(t, s.Close())
 			_, err := Open(repo, Options{FS: fs})
 			must.Fail(t, err, store.ErrCorrupt)
@@ -231,8 +220,7 @@ func TestHeadWithoutDatabase(t *testing.T) {
 	for _, opts := range []Options{{FS: fs}, {FS: fs, ReadOnly: true}, {FS: fs, Create: true}} {
 		_, err := Open(repo, opts)
 		var head *HeadError
-		if !errors.As(err, &head) || head.Acknowledged != opHead(1) {
-			t.Errorf("%+v: error %v, want a HeadError", opts, err)
-		}
+		must.Check(t, errors.As(err, &head) && head.Acknowledged == opHead(1),
+			"%+v: error %v, want a HeadError", opts, err)
 	}
 }

@@ -34,8 +34,7 @@ func stored(t *testing.T, last uint64, flush bool) *vfs.MemFS {
 // cutLogs truncates all logs to keep bytes.
 func cutLogs(t *testing.T, fs vfs.FS, keep int) {
 	t.Helper()
-	names, err := fs.List(repo + "/db")
-	must.OK(t, err)
+	names := must.Get(fs.List(repo + "/db"))(t)
 	for _, name := range names {
 		if strings.HasSuffix(name, ".log") {
 			b := readFile(t, fs, repo+"/db/"+name)
@@ -55,9 +54,8 @@ func TestHeadFileAndLogLost(t *testing.T) {
 			for _, opts := range []Options{{FS: fs}, {FS: fs, ReadOnly: true}, {FS: fs, Create: true}} {
 				s, err := Open(repo, opts)
 				var lost *HeadError
-				if !errors.As(err, &lost) || !errors.Is(err, store.ErrCorrupt) {
-					t.Errorf("%d operations, %d bytes of log: %v, want a HeadError", last, keep, err)
-				}
+				must.Check(t, errors.As(err, &lost) && errors.Is(err, store.ErrCorrupt),
+					"%d operations, %d bytes of log: %v, want a HeadError", last, keep, err)
 				if err == nil {
 					t.Log(s.Head(t.Context()))
 					_ = s.Close()
@@ -76,9 +74,8 @@ func TestMarkerVouches(t *testing.T) {
 	writeFile(t, old, repo+"/marker", marker)
 	_, err := Open(repo, Options{FS: old})
 	var lost *HeadError
-	if !errors.As(err, &lost) || lost.Acknowledged != opHead(5) || lost.Stored != opHead(3) {
-		t.Errorf("%v", err)
-	}
+	must.Check(t, errors.As(err, &lost) && lost.Acknowledged == opHead(5) && lost.Stored == opHead(3),
+		"%v", err)
 	// With AcceptHead the store continues from there.
 	s := openFS(t, old, Options{AcceptHead: true})
 	must.OK(t, errors.Join(commitOp(s, 4), s.Close()))
@@ -116,14 +113,10 @@ func TestWithoutMarker(t *testing.T) {
 	must.OK(t, fs.Remove(repo+"/marker"))
 	must.OK(t, errors.Join(openFS(t, fs, Options{ReadOnly: true}).Close(),
 		openFS(t, fs, Options{}).Close()))
-	if _, err := fs.Stat(repo + "/marker"); err == nil {
-		t.Error("opening made a marker")
-	}
+	must.Check(t, must.Err(fs.Stat(repo+"/marker")) != nil, "opening made a marker")
 	s := openFS(t, fs, Options{})
 	must.OK(t, errors.Join(commitOp(s, 4), s.Close()))
-	if marker, err := readSlots(fs, repo, markerSlots); err != nil || marker.Newest() != opHead(4) {
-		t.Errorf("%+v, %v", marker, err)
-	}
+	must.Equal(t, must.Get(readSlots(fs, repo, markerSlots))(t).Newest(), opHead(4))
 }
 
 // TestMarkerCostsOneSync counts the marker's syncs: one for a store, however much is committed.
@@ -143,7 +136,6 @@ func TestMarkerCostsOneSync(t *testing.T) {
 	var acked atomic.Uint64
 	must.OK(t, workload(fs, 40, &acked))
 	// Once for each of the three times that the store is closed.
-	if syncs.Load() != 1 || writes.Load() != 4 {
-		t.Errorf("%d syncs, %d writes of the marker", syncs.Load(), writes.Load())
-	}
+	must.Equal(t, syncs.Load(), 1, "syncs")
+	must.Equal(t, writes.Load(), 4, "syncs")
 }

@@ -33,9 +33,8 @@ func TestLaterFormat(t *testing.T) {
 	must.OK(t, errors.Join(commitOp(s, 1), s.Close()))
 	writeFile(t, fs, repo+"/db/marker.format-version.000099.025", nil)
 	_, err := Open(repo, Options{FS: fs, ReadOnly: true})
-	if !errors.Is(err, ErrFormat) || errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("error %v, want a later format", err)
-	}
+	must.Check(t, errors.Is(err, ErrFormat) && !errors.Is(err, store.ErrCorrupt),
+		"error %v, want a later format", err)
 }
 
 func TestMissingStore(t *testing.T) {
@@ -44,19 +43,16 @@ func TestMissingStore(t *testing.T) {
 	for _, dir := range []string{root, root + "/none", root + "/none/deeper", root + "/empty"} {
 		for _, opts := range []Options{{}, {ReadOnly: true}, {ReadOnly: true, Create: true}} {
 			_, err := Open(dir, opts)
-			if !errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), dir) {
-				t.Errorf("%s: error %v, want not found, naming it", dir, err)
-			}
+			must.Check(t, errors.Is(err, store.ErrNotFound) && strings.Contains(err.Error(), dir),
+				"%s: error %v, want not found, naming it", dir, err)
 		}
 	}
 	var names []string
-	err := iofs.WalkDir(os.DirFS(root), ".", func(p string, _ iofs.DirEntry, err error) error {
+	must.OK(t, iofs.WalkDir(os.DirFS(root), ".", func(p string, _ iofs.DirEntry, err error) error {
 		names = append(names, p)
 		return err
-	})
-	if diff := cmp.Diff([]string{".", "empty"}, names); err != nil || diff != "" {
-		t.Errorf("opening nothing made something (-want +got):\n%s%v", diff, err)
-	}
+	}), "opening nothing made something (-want +got):\n")
+	must.Equal(t, cmp.Diff([]string{".", "empty"}, names), "", "opening nothing made something (-want +got):\n")
 }
 
 func TestLayout(t *testing.T) {
@@ -64,33 +60,27 @@ func TestLayout(t *testing.T) {
 	s := openDisk(t, dir, Options{Create: true})
 	must.OK(t, commitOp(s, 1))
 	must.OK(t, s.Close())
-	entries, err := os.ReadDir(dir)
-	must.OK(t, err)
+	entries := must.Get(os.ReadDir(dir))(t)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
 	must.Same(t, names, []string{"db", "head", "marker", "reserve"}, "files")
 	logs, err := iofs.Glob(os.DirFS(dir+"/db"), "*.log")
-	if err != nil || len(logs) == 0 {
-		t.Fatal(logs, err)
-	}
+	must.Require(t, err == nil && len(logs) != 0, "%v %v", logs, err)
 	// Older logs are kept for reuse and are not read.
 	info, err := os.Stat(dir + "/db/" + slices.Max(logs))
-	if err != nil || info.Size() > 100 {
-		t.Errorf("log after Close: %v, %v", info, err)
-	}
+	must.Check(t, err == nil && info.Size() <= 100, "log after Close: %v, %v", info, err)
 }
 
 // entries returns all keys and values.
 func entries(t *testing.T, s *Store) map[string]string {
 	t.Helper()
 	out := make(map[string]string)
-	err := s.Keys(context.Background(), func(e RawEntry) error {
+	must.OK(t, s.Keys(context.Background(), func(e RawEntry) error {
 		out[string(e.Key)] = string(e.Value)
 		return nil
-	})
-	must.OK(t, err)
+	}))
 	return out
 }
 
@@ -116,9 +106,7 @@ func TestReadOnly(t *testing.T) {
 	before := files()
 	for range 2 {
 		s = openFS(t, fs, Options{ReadOnly: true, MemTableBytes: tinyMem})
-		if _, err := checkStore(s, 9); err != nil {
-			t.Error(err)
-		}
+		must.Get(checkStore(s, 9))(t)
 		must.Same(t, entries(t, s), want, "entries")
 		b := storetest.Block(7, 10)
 		for name, err := range map[string]error{
@@ -155,9 +143,7 @@ func TestReadOnlyDirectory(t *testing.T) {
 		return refused(op)
 	}
 	s = openFS(t, testkit.NewCrashFS(mem, locks), Options{ReadOnly: true})
-	if _, err := checkStore(s, 1); err != nil {
-		t.Error(err)
-	}
+	must.Get(checkStore(s, 1))(t)
 	must.OK(t, s.Close())
 }
 
@@ -177,19 +163,15 @@ func TestKeys(t *testing.T) {
 	}
 	got := make(map[Space]int)
 	var keys []string
-	err := s.Keys(ctx, func(e RawEntry) error {
+	must.OK(t, s.Keys(ctx, func(e RawEntry) error {
 		got[e.Space]++
 		keys = append(keys, string(e.Key))
 		single := e.Space == Head || e.Space == Note || e.Space == Format
-		if (e.Space == Unknown || single) == e.CID.Defined() {
-			t.Errorf("key %q in space %c has CID %s", e.Key, e.Space, e.CID)
-		}
-		if e.CID.Defined() && !slices.Equal(e.Space.key(e.CID), e.Key) {
-			t.Errorf("key %x of %s", e.Key, e.CID)
-		}
+		must.Check(t, (e.Space == Unknown || single) != e.CID.Defined(),
+			"key %q in space %c has CID %s", e.Key, e.Space, e.CID)
+		must.Check(t, !e.CID.Defined() || slices.Equal(e.Space.key(e.CID), e.Key), "key %x of %s", e.Key, e.CID)
 		return nil
-	})
-	must.OK(t, err)
+	}))
 	want := map[Space]int{
 		Unknown: len(unknown), Cells: 1, Derived: 1, Facts: perCommit, Head: 1, Note: 1, Format: 1,
 		Redactions: 1,
@@ -198,10 +180,9 @@ func TestKeys(t *testing.T) {
 		t.Errorf("entries by space (-want +got):\n%s", diff)
 	}
 	seen := 0
-	err = s.Facts().Iterate(ctx, ipld.CID{}, func(b store.Block) error { seen++; return b.Verify() })
-	if err != nil || seen != perCommit {
-		t.Errorf("Iterate with unknown keys: %d blocks, %v", seen, err)
-	}
+	err := s.Facts().Iterate(ctx, ipld.CID{}, func(b store.Block) error { seen++; return b.Verify() })
+	must.OK(t, err, "Iterate with unknown keys")
+	must.Equal(t, seen, perCommit, "Iterate with unknown keys")
 }
 
 // TestWrongValues stores bytes that do not match their keys.
@@ -222,9 +203,7 @@ func TestWrongValues(t *testing.T) {
 		}
 		// Putting the block repairs it.
 		must.OK(t, blocks.Put(ctx, b))
-		if _, err := blocks.Get(ctx, b.CID); err != nil {
-			t.Error(err)
-		}
+		must.Get(blocks.Get(ctx, b.CID))(t)
 	}
 	_, err := s.Derived().Cell(ctx, b.CID)
 	must.Fail(t, err, store.ErrCorrupt)
@@ -244,11 +223,7 @@ func TestLargeCommit(t *testing.T) {
 	after := openFS(t, fs.Clone(0, nil), Options{})
 	defer after.Close()
 	for _, b := range blocks {
-		if _, err := after.Facts().Get(ctx, b.CID); err != nil {
-			t.Error(err)
-		}
+		must.Get(after.Facts().Get(ctx, b.CID))(t)
 	}
-	if head, err := after.Head(ctx); err != nil || head != opHead(1) {
-		t.Errorf("head %v, %v", head, err)
-	}
+	must.Equal(t, must.Get(after.Head(ctx))(t), opHead(1), "head")
 }

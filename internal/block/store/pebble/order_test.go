@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"testing"
 	"time"
 
@@ -20,11 +19,7 @@ func TestNewcomersWait(t *testing.T) {
 	const rounds = 8
 	dir := t.TempDir()
 	opts := Options{Create: true, Wait: time.Minute}
-	open := func() *Store {
-		s, err := Open(dir, opts)
-		must.OK(t, err)
-		return s
-	}
+	open := func() *Store { return must.Get(Open(dir, opts))(t) }
 	held := open()
 	file := filepath.Join(dir, QueueName)
 	if info, err := os.Stat(file); err != nil || info.Size() != 0 || info.Mode().Perm()&0o077 != 0 {
@@ -50,9 +45,7 @@ func TestNewcomersWait(t *testing.T) {
 		held = open()
 		order = append(order, "came")
 		must.OK(t, <-waited)
-		if !slices.Equal(order, []string{"waited", "came"}) {
-			t.Fatalf("round %d: %v", round, order)
-		}
+		must.Same(t, order, []string{"waited", "came"}, "round ", round)
 	}
 	must.OK(t, held.Close())
 }
@@ -60,10 +53,7 @@ func TestNewcomersWait(t *testing.T) {
 // TestNoQueueOffDisk: on file systems other than the disk there is no queue, and the lock alone decides.
 func TestNoQueueOffDisk(t *testing.T) {
 	fs := vfs.NewMem()
-	s, err := Open("store", Options{Create: true, FS: fs, Wait: time.Minute})
-	must.OK(t, err)
-	if _, err := fs.Stat(fs.PathJoin("store", QueueName)); err == nil {
-		t.Error("there is a queue")
-	}
+	s := must.Get(Open("store", Options{Create: true, FS: fs, Wait: time.Minute}))(t)
+	must.Check(t, must.Err(fs.Stat(fs.PathJoin("store", QueueName))) != nil, "there is a queue")
 	must.OK(t, s.Close())
 }

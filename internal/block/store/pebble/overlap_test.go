@@ -103,9 +103,7 @@ func TestCrashOverlapping(t *testing.T) {
 	})
 	must.OK(t, overlapped(fs, 60, rng, &acked, &begun))
 	t.Logf("%d changes, power cut at %d", fs.Ops(), points)
-	if points < 20 {
-		t.Errorf("%d points tested", points)
-	}
+	must.Check(t, points >= 20, "%d points tested", points)
 }
 
 // TestCommitsShareSyncs begins many commits while one is made durable: they share one or two syncs of the log, and
@@ -133,8 +131,7 @@ func TestCommitsShareSyncs(t *testing.T) {
 	var wg sync.WaitGroup
 	begin := func(seq uint64) {
 		t.Helper()
-		durable, err := s.Begin(t.Context(), opHead(seq-1), opHead(seq))
-		must.OK(t, err)
+		durable := must.Get(s.Begin(t.Context(), opHead(seq-1), opHead(seq)))(t)
 		wg.Go(func() {
 			if err := durable(); err != nil {
 				t.Error(err)
@@ -148,14 +145,10 @@ func TestCommitsShareSyncs(t *testing.T) {
 	}
 	_, err := beginOp(s, 3)
 	must.Fail(t, err, store.ErrHeadMoved)
-	if head, err := s.Head(t.Context()); err != nil || head != opHead(1) {
-		t.Errorf("head %v before anything is durable: %v", head, err)
-	}
+	must.Equal(t, must.Get(s.Head(t.Context()))(t), opHead(1), "head")
 	close(release)
 	wg.Wait()
-	if head, err := s.Head(t.Context()); err != nil || head != opHead(2+others) {
-		t.Errorf("head %v in the end: %v", head, err)
-	}
+	must.Equal(t, must.Get(s.Head(t.Context()))(t), opHead(2+others), "head")
 	if n := syncs.Load(); n > 3 {
 		t.Errorf("%d syncs of %d commits", n, 1+others)
 	}

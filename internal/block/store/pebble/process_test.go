@@ -63,15 +63,12 @@ type process struct {
 // start starts a child without waiting for it.
 func start(t *testing.T, dir string) *process {
 	t.Helper()
-	exe, err := os.Executable()
-	must.OK(t, err)
+	exe := must.Get(os.Executable())(t)
 	p := &process{Cmd: exec.Command(exe)}
 	p.Env = append(os.Environ(), childEnv+"="+dir)
 	p.Stderr = os.Stderr
-	p.stdin, err = p.StdinPipe()
-	must.OK(t, err)
-	out, err := p.StdoutPipe()
-	must.OK(t, err)
+	p.stdin = must.Get(p.StdinPipe())(t)
+	out := must.Get(p.StdoutPipe())(t)
 	p.out = bufio.NewReader(out)
 	must.OK(t, p.Start())
 	t.Cleanup(func() { _ = p.Process.Kill() })
@@ -81,9 +78,7 @@ func start(t *testing.T, dir string) *process {
 // ready waits until the child has committed and holds the store.
 func (p *process) ready(t *testing.T) {
 	t.Helper()
-	if line, err := p.out.ReadString('\n'); err != nil || line != "ready\n" {
-		t.Fatalf("child said %q, %v", line, err)
-	}
+	must.Equal(t, must.Get(p.out.ReadString('\n'))(t), "ready\n", "child said")
 }
 
 // finish makes the child close the store and end.
@@ -100,30 +95,21 @@ func TestBusy(t *testing.T) {
 	for _, opts := range []Options{{}, {ReadOnly: true}, {Wait: 50 * time.Millisecond}} {
 		_, err := Open(dir, opts)
 		var busy *BusyError
-		if !errors.As(err, &busy) || !errors.Is(err, store.ErrBusy) {
-			t.Fatalf("%+v: error %v, want busy", opts, err)
-		}
-		if busy.PID != p.Process.Pid || busy.Since != owner().Since {
-			t.Errorf("busy error names process %d since %q, want %d since %q",
-				busy.PID, busy.Since, p.Process.Pid, owner().Since)
-		}
+		must.Require(t, errors.As(err, &busy) && errors.Is(err, store.ErrBusy),
+			"%+v: error %v, want busy", opts, err)
+		must.Equal(t, busy.PID, p.Process.Pid, "busy error names process")
+		must.Equal(t, busy.Since, owner().Since, "busy error names process")
 	}
 	got, err := ReadOwner(dir, nil)
-	if err != nil || got.PID != p.Process.Pid || got.Protocol != 1 {
-		t.Errorf("owner %+v, %v", got, err)
-	}
+	must.Check(t, err == nil && got.PID == p.Process.Pid && got.Protocol == 1, "owner %+v, %v", got, err)
 	if info, err := os.Stat(dir + "/owner"); err != nil ||
 		runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("owner file: %v, %v", info, err)
 	}
 	p.finish(t)
-	if got, err := ReadOwner(dir, nil); err != nil || got != (Owner{}) {
-		t.Errorf("owner after closing: %+v, %v", got, err)
-	}
+	must.Equal(t, must.Get(ReadOwner(dir, nil))(t), (Owner{}), "owner after closing")
 	s := openDisk(t, dir, Options{})
-	if _, err := checkStore(s, 1); err != nil {
-		t.Error(err)
-	}
+	must.Get(checkStore(s, 1))(t)
 	must.OK(t, s.Close())
 }
 
@@ -135,17 +121,11 @@ func TestKilledOwner(t *testing.T) {
 		p.ready(t)
 		must.OK(t, p.Process.Kill())
 		_ = p.Wait()
-		if got, err := ReadOwner(dir, nil); err != nil || got.PID != p.Process.Pid {
-			t.Errorf("owner left behind: %+v, %v", got, err)
-		}
+		must.Equal(t, must.Get(ReadOwner(dir, nil))(t).PID, p.Process.Pid, "owner left behind")
 		s := openDisk(t, dir, Options{ReadOnly: seq%2 == 0, Owner: owner()})
-		head, err := checkStore(s, seq)
-		if err != nil || head != opHead(seq) {
-			t.Errorf("head %v after operation %d: %v", head, seq, err)
-		}
-		if got, err := ReadOwner(dir, nil); err != nil || got.PID != os.Getpid() {
-			t.Errorf("owner after taking over: %+v, %v", got, err)
-		}
+		head := must.Get(checkStore(s, seq))(t, "head")
+		must.Equal(t, head, opHead(seq), "head")
+		must.Equal(t, must.Get(ReadOwner(dir, nil))(t).PID, os.Getpid(), "owner after taking over")
 		must.OK(t, s.Close())
 	}
 }
@@ -166,9 +146,7 @@ func TestQueue(t *testing.T) {
 	}
 	s := openDisk(t, dir, Options{ReadOnly: true})
 	defer s.Close()
-	if head, err := checkStore(s, n); err != nil || head != opHead(n) {
-		t.Errorf("head %v after %d commits: %v", head, n, err)
-	}
+	must.Equal(t, must.Get(checkStore(s, n))(t), opHead(n), "head")
 }
 
 // TestBusyInProcess opens a store twice, by two spellings of its path.
@@ -202,9 +180,7 @@ func TestOwnerFile(t *testing.T) {
 	// A malformed owner file is ignored.
 	writeFile(t, fs, repo+"/owner", []byte("{\"pid\":"))
 	_, err := Open(repo, Options{FS: fs})
-	if !errors.As(err, &busy) || busy.PID != 0 {
-		t.Errorf("busy error %v, want an unknown process", err)
-	}
+	must.Check(t, errors.As(err, &busy) && busy.PID == 0, "busy error %v, want an unknown process", err)
 	must.OK(t, s.Close())
 	must.Fail(t, s.SetOwner(serving), store.ErrClosed)
 }

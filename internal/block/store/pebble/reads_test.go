@@ -60,8 +60,7 @@ func TestReadsOfLookUps(t *testing.T) {
 	fs.reads.Store(0)
 	for i := range looked {
 		b := storetest.Block(i*(tables*each/looked), 300)
-		_, err := s.Facts().Get(ctx, b.CID)
-		must.OK(t, err)
+		must.Get(s.Facts().Get(ctx, b.CID))(t)
 	}
 	reads := int(fs.reads.Load())
 	t.Logf("%d reads for %d blocks in %d tables", reads, looked, tables)
@@ -77,8 +76,7 @@ func flushTables(t *testing.T, fs vfs.FS, tables, each int) {
 	opts.setDefaults()
 	settings := opts.pebble(&failFS{FS: fs, fail: newFailSwitch()}, nil, newGate(true), false)
 	settings.DisableAutomaticCompactions = true
-	db, err := pdb.Open("/repo/.mnem/"+dbName, settings)
-	must.OK(t, err)
+	db := must.Get(pdb.Open("/repo/.mnem/"+dbName, settings))(t)
 	for i := range tables {
 		for k := range each {
 			b := storetest.Block(i*each+k, 300)

@@ -44,8 +44,7 @@ func smallDisk(t *testing.T, size string) string {
 func fill(t *testing.T, dir string) string {
 	t.Helper()
 	name := filepath.Join(dir, "filler")
-	f, err := os.Create(name)
-	must.OK(t, err)
+	f := must.Get(os.Create(name))(t)
 	defer func() { _ = f.Close() }()
 	for b := make([]byte, 64<<10); len(b) > 0; {
 		if _, err := f.Write(b); err != nil {
@@ -67,14 +66,11 @@ func TestFullDisk(t *testing.T) {
 	for n := range blocks {
 		must.OK(t, s.Facts().Put(ctx, storetest.Block(1_000_000+n, 5000)))
 	}
-	err := errors.Join(s.Facts().Put(ctx, hidden), commitOp(s, 1), commitOp(s, 2), s.Close())
-	must.OK(t, err)
+	must.OK(t, errors.Join(s.Facts().Put(ctx, hidden), commitOp(s, 1), commitOp(s, 2), s.Close()))
 	filler := fill(t, disk)
 
 	s = openDisk(t, dir, Options{ReadOnly: true})
-	if _, err := checkStore(s, 2); err != nil {
-		t.Error(err)
-	}
+	must.Get(checkStore(s, 2))(t)
 	must.OK(t, s.Close())
 	s = openDisk(t, dir, Options{Uncompressed: true})
 	for range 2 { // refused, but the store does not stop
@@ -83,15 +79,12 @@ func TestFullDisk(t *testing.T) {
 	erasing := store.Erasing(ctx)
 	must.OK(t, s.SetNote(erasing, []byte("note")))
 	must.OK(t, s.Commit(erasing, opHead(2), opHead(3), opBlocks(3)...))
-	err = s.Redact(ctx, store.Redaction{CID: hidden.CID, Stub: []byte("gone")})
-	must.OK(t, err)
+	must.OK(t, s.Redact(ctx, store.Redaction{CID: hidden.CID, Stub: []byte("gone")}))
 	// The freed space is used up again: the erased bytes cannot be removed yet, and the error says so.
 	second := fill2(t, disk)
 	must.Fail(t, s.Compact(erasing), store.ErrNoRoom)
 	must.Fail(t, s.Commit(ctx, opHead(3), opHead(4), opBlocks(4)...), store.ErrNoRoom)
-	if with := filesWith(t, filepath.Join(dir, dbName), secretText); len(with) == 0 {
-		t.Error("nothing was pending")
-	}
+	must.Check(t, len(filesWith(t, filepath.Join(dir, dbName), secretText)) != 0, "nothing was pending")
 	must.OK(t, errors.Join(s.Close(), os.Remove(second), os.Remove(filler)))
 	s = openDisk(t, dir, Options{Uncompressed: true})
 	must.OK(t, s.Compact(erasing))
@@ -100,14 +93,11 @@ func TestFullDisk(t *testing.T) {
 	}
 	must.OK(t, errors.Join(commitOp(s, 4), s.Close()))
 	info, err := os.Stat(filepath.Join(dir, reserveName))
-	if err != nil || info.Size() < 4<<20 || info.Size() > maxReserve {
-		t.Errorf("the reserve is not made again: %v, %v", info, err)
-	}
+	must.Check(t, err == nil && info.Size() >= 4<<20 && info.Size() <= maxReserve,
+		"the reserve is not made again: %v, %v", info, err)
 	s = openDisk(t, dir, Options{ReadOnly: true})
 	defer s.Close()
-	if _, err := checkStore(s, 4); err != nil {
-		t.Error(err)
-	}
+	must.Get(checkStore(s, 4))(t)
 }
 
 // fill2 is fill with a second file.
@@ -132,9 +122,7 @@ func TestFullInFlush(t *testing.T) {
 	filler := fill(t, disk)
 	must.OK(t, s.Close(), "Close")
 	s = openDisk(t, dir, Options{ReadOnly: true})
-	if _, err := checkStore(s, acked); err != nil {
-		t.Error(err)
-	}
+	must.Get(checkStore(s, acked))(t)
 	must.OK(t, errors.Join(s.Close(), os.Remove(filler)))
 	s = openDisk(t, dir, Options{})
 	must.OK(t, errors.Join(commitOp(s, acked+1), s.Close()))
@@ -159,24 +147,17 @@ func TestStepsCoverAll(t *testing.T) {
 	must.OK(t, errors.Join(commitOp(s, 1), s.Reclaim(ctx)))
 	steps := 0
 	for from := firstKey; from != nil; steps++ {
-		levels, err := s.db.SSTables()
-		must.OK(t, err)
+		levels := must.Get(s.db.SSTables())(t)
 		step := nextStep(levels, from, stepBytes)
-		if step.bytes > 2*stepBytes {
-			t.Errorf("step %d writes %d bytes", steps, step.bytes)
-		}
+		must.Check(t, step.bytes <= 2*stepBytes, "step %d writes %d bytes", steps, step.bytes)
 		from = step.next
 	}
-	if steps < blocks*size/(4*stepBytes) {
-		t.Errorf("%d steps for %d bytes", steps, blocks*size)
-	}
+	must.Check(t, steps >= blocks*size/(4*stepBytes), "%d steps for %d bytes", steps, blocks*size)
 	must.OK(t, s.Facts().(store.Deleter).Delete(ctx, gone...))
 	before := s.db.Metrics().DiskSpaceUsage()
 	mem.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: slack})
 	must.Fail(t, s.Compact(ctx), store.ErrNoRoom)
-	if _, err := s.Facts().Get(ctx, storetest.Block(1, size).CID); err != nil {
-		t.Errorf("the store stopped: %v", err)
-	}
+	must.Get(s.Facts().Get(ctx, storetest.Block(1, size).CID))(t, "the store stopped")
 	mem.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 8 * stepBytes}) // less than the database
 	must.OK(t, s.Compact(ctx))
 	if after := s.db.Metrics().DiskSpaceUsage(); after > before*2/3 {
@@ -184,8 +165,6 @@ func TestStepsCoverAll(t *testing.T) {
 	}
 	for n := range blocks {
 		ok, err := s.Facts().Has(ctx, storetest.Block(n, size).CID)
-		if err != nil || ok != (n%2 == 1) {
-			t.Fatalf("block %d: %v, %v", n, ok, err)
-		}
+		must.Require(t, err == nil && ok == (n%2 == 1), "block %d: %v, %v", n, ok, err)
 	}
 }

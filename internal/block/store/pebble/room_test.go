@@ -44,8 +44,7 @@ func TestReservesLittle(t *testing.T) {
 // concurrently.
 func sizeOf(t *testing.T, dir, ext string) (bytes int64, n int) {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, dbName, "*"+ext))
-	must.OK(t, err)
+	names := must.Get(filepath.Glob(filepath.Join(dir, dbName, "*"+ext)))(t)
 	for _, name := range names {
 		info, err := os.Stat(name)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -67,16 +66,13 @@ func TestCloseLeavesNoOldLogs(t *testing.T) {
 			must.OK(t, s.Facts().Put(ctx, storetest.Block(100*round+n, 8<<10)))
 		}
 		must.OK(t, errors.Join(commitOp(s, uint64(round+1)), s.Close()))
-		if bytes, n := sizeOf(t, dir, ".log"); n != 1 || bytes > 64 {
-			t.Errorf("round %d: %d logs of %d bytes", round, n, bytes)
-		}
+		bytes, n := sizeOf(t, dir, ".log")
+		must.Check(t, n == 1 && bytes <= 64, "round %d: %d logs of %d bytes", round, n, bytes)
 	}
 	s := openDisk(t, dir, Options{ReadOnly: true})
 	defer s.Close()
 	for n := range 40 {
-		if _, err := s.Facts().Get(ctx, storetest.Block(200+n, 8<<10).CID); err != nil {
-			t.Error(err)
-		}
+		must.Get(s.Facts().Get(ctx, storetest.Block(200+n, 8<<10).CID))(t)
 	}
 }
 
@@ -107,9 +103,7 @@ func TestReclaim(t *testing.T) {
 	must.OK(t, err)
 	must.OK(t, errors.Join(s.Reclaim(ctx), s.flush()))
 	for n := range keep {
-		if _, err := s.Facts().Get(ctx, storetest.Block(n, 4<<10).CID); err != nil {
-			t.Error(err)
-		}
+		must.Get(s.Facts().Get(ctx, storetest.Block(n, 4<<10).CID))(t)
 	}
 	if err := s.Close(); err != nil { // which removes tables that no iterator reads any more
 		t.Fatal(err)
@@ -140,9 +134,7 @@ func TestOldLogsAreTold(t *testing.T) {
 	fs.stubborn.Store(true)
 	must.OK(t, s.Close())
 	mu.Lock()
-	if !strings.Contains(strings.Join(told, "\n"), "remove an old log") {
-		t.Errorf("told %q", told)
-	}
+	must.Check(t, strings.Contains(strings.Join(told, "\n"), "remove an old log"), "told %q", told)
 	mu.Unlock()
 	fs.stubborn.Store(false)
 	s = openFS(t, fs, Options{})

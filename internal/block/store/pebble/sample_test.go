@@ -13,8 +13,7 @@ import (
 func TestPutLooksForASample(t *testing.T) {
 	const stored, n, size = 20_000, 2000, 300
 	ctx := t.Context()
-	s, err := Open(t.TempDir(), Options{Create: true})
-	must.OK(t, err)
+	s := must.Get(Open(t.TempDir(), Options{Create: true}))(t)
 	defer func() {
 		must.OK(t, s.Close())
 	}()
@@ -47,7 +46,6 @@ func TestPutLooksForASample(t *testing.T) {
 	}
 	for i := range end + n {
 		b := storetest.Block(i, size)
-		_, err := s.Facts().Get(ctx, b.CID)
-		must.OK(t, err)
+		must.Get(s.Facts().Get(ctx, b.CID))(t)
 	}
 }

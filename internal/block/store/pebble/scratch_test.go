@@ -13,8 +13,7 @@ import (
 
 func scratchFiles(t *testing.T, dir string) (names []string) {
 	t.Helper()
-	list, err := os.ReadDir(dir)
-	must.OK(t, err)
+	list := must.Get(os.ReadDir(dir))(t)
 	for _, e := range list {
 		if strings.HasPrefix(e.Name(), scratchPrefix) {
 			names = append(names, e.Name())
@@ -26,15 +25,12 @@ func scratchFiles(t *testing.T, dir string) (names []string) {
 // TestScratch writes two scratch files at the same time; one is left behind.
 func TestScratch(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s")
-	s, err := Open(dir, Options{Create: true})
-	must.OK(t, err)
+	s := must.Get(Open(dir, Options{Create: true}))(t)
 	var files []store.Scratch
 	for _, text := range []string{"one", "two"} {
-		f, err := s.Scratch(t.Context())
-		must.OK(t, err)
+		f := must.Get(s.Scratch(t.Context()))(t)
 		for range 2 {
-			_, err := f.Write([]byte(text))
-			must.OK(t, err)
+			must.Get(f.Write([]byte(text)))(t)
 		}
 		files = append(files, f)
 	}
@@ -45,22 +41,18 @@ func TestScratch(t *testing.T) {
 		}
 	}
 	must.OK(t, files[0].Close())
-	if names := scratchFiles(t, dir); len(names) != 1 {
-		t.Errorf("files %q, want one", names)
-	}
+	must.Equal(t, len(scratchFiles(t, dir)), 1, "files")
 	must.OK(t, s.Close())
-	_, err = s.Scratch(t.Context())
+	_, err := s.Scratch(t.Context())
 	must.Fail(t, err, store.ErrClosed)
 
 	if s, err = Open(dir, Options{ReadOnly: true}); err == nil {
 		_, err = s.Scratch(t.Context())
 		err = errors.Join(s.Close(), err)
 	}
-	if !errors.Is(err, store.ErrReadOnly) || len(scratchFiles(t, dir)) != 1 {
-		t.Errorf("scratch file of a store that is read: %v", err)
-	}
-	s, err = Open(dir, Options{})
-	must.OK(t, err)
+	must.Fail(t, err, store.ErrReadOnly, "scratch file of a store that is read")
+	must.Equal(t, len(scratchFiles(t, dir)), 1, "scratch file of a store that is read")
+	s = must.Get(Open(dir, Options{}))(t)
 	if names := scratchFiles(t, dir); names != nil {
 		t.Errorf("files %q are left", names)
 	}

@@ -31,12 +31,9 @@ func wantStopped(t *testing.T, s *Store, fs vfs.FS, cause error, acked uint64) {
 		"Commit":  s.Commit(ctx, opHead(acked), opHead(acked+1)),
 		"Iterate": s.Facts().Iterate(ctx, ipld.CID{}, func(store.Block) error { return nil }),
 	} {
-		if !errors.Is(err, ErrStopped) || !errors.Is(err, cause) {
-			t.Errorf("%s: error %v, want stopped because of %v", name, err, cause)
-		}
-		if errors.Is(err, store.ErrUnknown) {
-			t.Errorf("%s: %v, and nothing was begun", name, err)
-		}
+		must.Fail(t, err, ErrStopped, name, ": error")
+		must.Fail(t, err, cause, name, ": error")
+		must.Check(t, !errors.Is(err, store.ErrUnknown), "%s: %v, and nothing was begun", name, err)
 	}
 	if err := s.Close(); err != nil && !errors.Is(err, ErrStopped) {
 		t.Errorf("Close: %v", err)
@@ -59,9 +56,8 @@ func TestStopAfterPanic(t *testing.T) {
 	s := openFS(t, fs, Options{Create: true})
 	must.OK(t, commitOp(s, 1))
 	err := s.fs.fail.guard(func() error { panic(syscall.EIO) })
-	if !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), "panic") {
-		t.Errorf("guarded panic: %v", err)
-	}
+	must.Check(t, errors.Is(err, syscall.EIO) && strings.Contains(err.Error(), "panic"),
+		"guarded panic: %v", err)
 	wantStopped(t, s, fs, syscall.EIO, 1)
 }
 
@@ -96,9 +92,7 @@ func TestStopByKind(t *testing.T) {
 					acked++
 				}
 			}
-			if !hit.Load() && err == nil {
-				t.Fatalf("no %s of %s in 60 operations", tt.kind, tt.suffix)
-			}
+			must.Require(t, hit.Load() || err != nil, "no %s of %s in 60 operations", tt.kind, tt.suffix)
 			disk := mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 1))})
 			wantStopped(t, s, mem, syscall.EIO, acked)
 			wantTold(t, disk, acked, err)

@@ -32,9 +32,7 @@ func TestPlace(t *testing.T) {
 			}
 		}
 		kept, err := bob.Kept(ctx)
-		if err != nil || (len(kept) == 1) != place.Commit.Defined() {
-			t.Errorf("%v, %v", kept, err)
-		}
+		must.Check(t, err == nil && (len(kept) == 1) == place.Commit.Defined(), "%v, %v", kept, err)
 	}
 	must.Fail(t, again.SetPlace(ctx, store.Place{Branch: "x"}), store.ErrReadOnly)
 	for n, s := range []*Store{ada, bob, ada, none} {
@@ -45,14 +43,10 @@ func TestPlace(t *testing.T) {
 		must.OK(t, err)
 	}
 	for s, want := range map[*Store][]uint64{ada: {1, 3}, again: {1, 3}, bob: {2}, none: {4}, open("carl", false, false): nil} {
-		made, err := s.Made(ctx)
-		if err != nil || len(made) != len(want) {
-			t.Errorf("%q made %v, want %v: %v", s.client, made, want, err)
-		}
+		made := must.Get(s.Made(ctx))(t, s.client)
+		must.Equal(t, len(made), len(want), s.client)
 		for _, seq := range want {
-			if !made[seq] {
-				t.Errorf("%q did not make %d", s.client, seq)
-			}
+			must.Check(t, made[seq], "%q did not make %d", s.client, seq)
 		}
 	}
 }
@@ -93,13 +87,9 @@ func TestMigrateAtOnce(t *testing.T) {
 		wg.Wait()
 		config, _, err := Parse(server.URL("old"))
 		must.OK(t, err)
-		c, err := newPool(config, 1).connect(ctx)
-		must.OK(t, err)
-		if got, err := version(ctx, c); err != nil || got != len(all) {
-			t.Errorf("version %d, %v", got, err)
-		}
-		_, err = c.Exec(ctx, "DROP SCHEMA mnem CASCADE").ReadAll()
-		must.OK(t, err)
+		c := must.Get(newPool(config, 1).connect(ctx))(t)
+		must.Equal(t, must.Get(version(ctx, c))(t), len(all), "version")
+		must.Get(c.Exec(ctx, "DROP SCHEMA mnem CASCADE").ReadAll())(t)
 		drop(c)
 	}
 }

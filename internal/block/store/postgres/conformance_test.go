@@ -22,8 +22,7 @@ import (
 func open(t *testing.T, opt postgres.Options) *postgres.Store {
 	t.Helper()
 	opt.Wait = 10 * time.Second
-	s, err := postgres.Open(context.Background(), opt)
-	must.OK(t, err)
+	s := must.Get(postgres.Open(context.Background(), opt))(t)
 	t.Cleanup(func() { _ = s.Close() }) // a test that closes it checks the error
 	return s
 }
@@ -71,26 +70,19 @@ func TestTwoProcesses(t *testing.T) {
 	<-heard
 	stop()
 	<-ended
-	if got, err := b.Head(ctx); err != nil || got != head {
-		t.Errorf("head %v, %v", got, err)
-	}
+	must.Equal(t, must.Get(b.Head(ctx))(t), head, "head")
 	must.Fail(t, b.Commit(ctx, store.Head{}, next(store.Head{}, 2)), store.ErrHeadMoved)
-	if _, err := b.Facts().Get(ctx, block.CID); err != nil {
-		t.Error(err)
-	}
+	must.Get(b.Facts().Get(ctx, block.CID))(t)
 	erased := make(chan struct{})
 	b.Erased(func() { close(erased) })
 	must.OK(t, a.Redact(ctx, store.Redaction{CID: block.CID, Stub: []byte("why")}))
-	if _, err := b.Head(ctx); err != nil {
-		t.Error(err)
-	}
+	must.Get(b.Head(ctx))(t)
 	<-erased
 	_, err := b.Facts().Get(ctx, block.CID)
 	must.Fail(t, err, store.ErrRedacted)
 
 	// One process has the turn at a time, and a commit in a turn that a collection interrupted is refused.
-	end, err := a.Turn(ctx)
-	must.OK(t, err)
+	end := must.Get(a.Turn(ctx))(t)
 	short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 	defer cancel()
 	_, err = b.Turn(short)
@@ -102,16 +94,14 @@ func TestTwoProcesses(t *testing.T) {
 	_, _, err = b.Sweep(ctx, store.Head{}, false, garbage.CID)
 	must.Fail(t, err, store.ErrHeadMoved)
 	blocks, size, err := b.Sweep(ctx, head, false, garbage.CID, young.CID)
-	if err != nil || blocks != 1 || size != int64(len(garbage.Data)) {
-		t.Errorf("sweep: %d blocks, %d bytes, %v", blocks, size, err)
-	}
+	must.Check(t, err == nil && blocks == 1 && size == int64(len(garbage.Data)),
+		"sweep: %d blocks, %d bytes, %v", blocks, size, err)
 	if has, err := b.Facts().Has(ctx, young.CID); err != nil || !has {
 		t.Error("what was put within a lease is gone")
 	}
 	must.Fail(t, a.Commit(ctx, head, next(head, 3)), store.ErrHeadMoved)
 	end()
-	end, err = b.Turn(ctx)
-	must.OK(t, err)
+	end = must.Get(b.Turn(ctx))(t)
 	defer end()
 	must.OK(t, b.Commit(ctx, head, next(head, 3)))
 }
@@ -142,9 +132,7 @@ func TestRepositories(t *testing.T) {
 	must.Fail(t, err, store.ErrNotFound)
 	must.OK(t, sql(t, as("eve", "one"), "DELETE FROM mnem.fact"))
 	bob := open(t, postgres.Options{URL: as("bob", "one")})
-	if _, err := bob.Facts().Get(ctx, block.CID); err != nil {
-		t.Errorf("a member of the owner's role: %v", err)
-	}
+	must.Get(bob.Facts().Get(ctx, block.CID))(t, "a member of the owner's role")
 	must.OK(t, bob.Commit(ctx, store.Head{}, next(store.Head{}, 1)))
 	if err := bob.Compact(ctx); !errors.Is(err, store.ErrDenied) || errors.Is(err, store.ErrNoRoom) ||
 		!strings.Contains(err.Error(), `role "bob"`) || !strings.Contains(err.Error(), `"fact"`) {
@@ -169,13 +157,10 @@ func TestParse(t *testing.T) {
 		}
 	}
 	_, name, err := postgres.Parse("postgres://u:secret@h:1/d?sslmode=disable")
-	if err != nil || name != postgres.DefaultRepository {
-		t.Errorf("%q, %v", name, err)
-	}
+	must.OK(t, err)
+	must.Equal(t, name, postgres.DefaultRepository)
 	for _, at := range []string{"postgres://u:secret@h/d", "postgres://u@h/d?password=secret"} {
-		if strings.Contains(postgres.Shown(at), "secret") {
-			t.Errorf("%q shows its password", at)
-		}
+		must.Check(t, !strings.Contains(postgres.Shown(at), "secret"), "%q shows its password", at)
 	}
 }
 
@@ -187,17 +172,15 @@ func TestDatabase(t *testing.T) {
 		d.Close()
 		t.Error("the URL of another database was accepted")
 	}
-	d, err := postgres.OpenDatabase(server.URL("any"))
-	must.OK(t, err)
+	d := must.Get(postgres.OpenDatabase(server.URL("any")))(t)
 	t.Cleanup(d.Close)
 	must.Fail(t, d.Ready(ctx, 10*time.Second), store.ErrNotFound)
 	one := open(t, postgres.Options{URL: d.URL("a/one"), Create: true})
 	other := open(t, postgres.Options{URL: d.URL("other"), Create: true})
 	must.OK(t, d.Ready(ctx, 10*time.Second))
 	for name, want := range map[string]bool{"a/one": true, "any": false} {
-		if has, err := d.Has(ctx, name); err != nil || has != want {
-			t.Errorf("%s: %v, %v", name, has, err)
-		}
+		has := must.Get(d.Has(ctx, name))(t)
+		must.Check(t, has == want, "%s: %v", name, has)
 	}
 	usage := func(want postgres.Usage) {
 		t.Helper()
@@ -232,7 +215,7 @@ func TestDatabase(t *testing.T) {
 	usage(want)
 	must.Fail(t, one.Commit(ctx, store.Head{}, next(store.Head{}, 7)), store.ErrHeadMoved)
 	usage(want)
-	_, err = d.Usage(ctx, "any")
+	_, err := d.Usage(ctx, "any")
 	must.Fail(t, err, store.ErrNotFound)
 	tokens(t, d)
 }
@@ -256,19 +239,14 @@ func tokens(t *testing.T, d *postgres.Database) {
 		{"a/one", "x1", "B", "C", false}, {"a/one", "x9", "A", "C", false}, {"any", "x1", "F", "C", false},
 		{"a/one", "x3", "D", "G", true}, {"a/one", "x3", "D", "G", true}, {"a/one", "x3", "D", "H", false},
 	} {
-		if got, err := d.ReplaceToken(ctx, tt.repository, tt.id, []byte(tt.old), []byte(tt.data)); got != tt.want || err != nil {
-			t.Errorf("%+v: %t, %v", tt, got, err)
-		}
+		got := must.Get(d.ReplaceToken(ctx, tt.repository, tt.id, []byte(tt.old), []byte(tt.data)))(t)
+		must.Check(t, got == tt.want, "%+v: %t", tt, got)
 	}
 	must.OK(t, d.RemoveToken(ctx, "a/one", "x3"))
 	all, err := d.Tokens(ctx, "a/one")
-	if err != nil || len(all) != 1 || string(all[0]) != "A" {
-		t.Errorf("%q, %v", all, err)
-	}
+	must.Check(t, err == nil && len(all) == 1 && string(all[0]) == "A", "%q, %v", all, err)
 	for _, tt := range [][3]string{{"a/one", "x1", "A"}, {"a/one", "x3", ""}, {"other", "x1", "E"}, {"any", "x1", ""}} {
-		if got, err := d.Token(ctx, tt[0], tt[1]); err != nil || string(got) != tt[2] {
-			t.Errorf("%q: %q, %v", tt, got, err)
-		}
+		must.Equal(t, string(must.Get(d.Token(ctx, tt[0], tt[1]))(t)), tt[2])
 	}
 }
 
@@ -280,11 +258,10 @@ func TestServerFull(t *testing.T) {
 	s, ctx := open(t, postgres.Options{URL: at, Create: true}), t.Context()
 	first := storetest.Next(store.Head{}, 1)
 	must.OK(t, s.Commit(ctx, store.Head{}, first, storetest.Block(1, 8)))
-	err := sql(t, at, `CREATE FUNCTION mnem.full() RETURNS trigger LANGUAGE plpgsql AS $$
+	must.OK(t, sql(t, at, `CREATE FUNCTION mnem.full() RETURNS trigger LANGUAGE plpgsql AS $$
 		BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
 		CREATE TRIGGER full_facts BEFORE INSERT ON mnem.fact EXECUTE FUNCTION mnem.full();
-		CREATE TRIGGER full_derived BEFORE INSERT ON mnem.derived EXECUTE FUNCTION mnem.full();`)
-	must.OK(t, err)
+		CREATE TRIGGER full_derived BEFORE INSERT ON mnem.derived EXECUTE FUNCTION mnem.full();`))
 	second := next(first, 2)
 	for what, err := range map[string]error{
 		"put":     s.Facts().Put(ctx, storetest.Block(3, 100)),
@@ -296,9 +273,7 @@ func TestServerFull(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if head, err := s.Head(ctx); err != nil || head != first {
-		t.Errorf("head %v, %v", head, err)
-	}
+	must.Equal(t, must.Get(s.Head(ctx))(t), first, "head")
 	must.OK(t, sql(t, at, "DROP TRIGGER full_facts ON mnem.fact"))
 	must.OK(t, s.Commit(ctx, first, second, storetest.Block(2, 8)))
 }

@@ -21,14 +21,12 @@ func TestMigrate(t *testing.T) {
 	all := migrations
 	t.Cleanup(func() { migrations = all })
 	migrations = all[:1]
-	s, err := Open(ctx, Options{URL: server.URL("old"), Create: true, Wait: 10 * time.Second})
-	must.OK(t, err)
+	s := must.Get(Open(ctx, Options{URL: server.URL("old"), Create: true, Wait: 10 * time.Second}))(t)
 	block := storetest.Block(1, 50)
 	must.OK(t, s.Facts().Put(ctx, block))
 	config, _, err := Parse(server.URL("old"))
 	must.OK(t, err)
-	c, err := pgconn.ConnectConfig(ctx, config)
-	must.OK(t, err)
+	c := must.Get(pgconn.ConnectConfig(ctx, config))(t)
 	_, err = c.Exec(ctx, `CREATE ROLE "the agents"; CREATE ROLE bob LOGIN IN ROLE "the agents";
 		GRANT USAGE ON SCHEMA mnem TO "the agents";
 		GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA mnem TO "the agents";
@@ -36,24 +34,19 @@ func TestMigrate(t *testing.T) {
 	must.OK(t, errors.Join(err, c.Close(ctx), s.Close()))
 	migrations = all
 	as := strings.Replace(server.URL("old"), "mnem@", "bob@", 1)
-	if _, err := Open(ctx, Options{URL: as}); err == nil {
-		t.Error("a role that does not own the tables brought them to this version")
-	}
+	must.Check(t, must.Err(Open(ctx, Options{URL: as})) != nil,
+		"a role that does not own the tables brought them to this version")
 	for _, at := range []string{server.URL("old"), as} {
-		s, err = Open(ctx, Options{URL: at})
-		must.OK(t, err)
+		s = must.Get(Open(ctx, Options{URL: at}))(t)
 		head, err := s.Head(ctx)
 		if err == nil {
 			err = s.Commit(ctx, head, storetest.Next(head, int(head.Seq)))
 		}
 		must.OK(t, errors.Join(err, s.Close()))
 	}
-	d, err := OpenDatabase(as)
-	must.OK(t, err)
+	d := must.Get(OpenDatabase(as))(t)
 	defer d.Close()
-	if got, err := d.Usage(ctx, "old"); err != nil || got != (Usage{1, int64(len(block.Data)), 2}) {
-		t.Errorf("%+v, %v", got, err)
-	}
+	must.Equal(t, must.Get(d.Usage(ctx, "old"))(t), (Usage{1, int64(len(block.Data)), 2}))
 	_, err = d.Usage(ctx, fmt.Sprint("old", 2))
 	must.Fail(t, err, store.ErrNotFound)
 }
@@ -65,14 +58,12 @@ func TestMigrateReaders(t *testing.T) {
 	all := migrations
 	t.Cleanup(func() { migrations = all })
 	migrations = all[:2]
-	s, err := Open(ctx, Options{URL: server.URL("old"), Create: true, Wait: 10 * time.Second})
-	must.OK(t, err)
+	s := must.Get(Open(ctx, Options{URL: server.URL("old"), Create: true, Wait: 10 * time.Second}))(t)
 	block := storetest.Block(1, 50)
 	must.OK(t, errors.Join(s.Facts().Put(ctx, block), s.Close()))
 	config, _, err := Parse(server.URL("old"))
 	must.OK(t, err)
-	c, err := pgconn.ConnectConfig(ctx, config)
-	must.OK(t, err)
+	c := must.Get(pgconn.ConnectConfig(ctx, config))(t)
 	defer func() { _ = c.Close(ctx) }() // at the end of the test
 	_, err = c.Exec(ctx, `CREATE ROLE "the readers"; CREATE ROLE eve LOGIN IN ROLE "the readers"; CREATE ROLE mallory LOGIN;
 		GRANT USAGE ON SCHEMA mnem TO "the readers", mallory;
@@ -92,21 +83,15 @@ func TestMigrateReaders(t *testing.T) {
 		return errors.Join(err, s.Close())
 	}
 	migrations = all
-	s, err = Open(ctx, Options{URL: server.URL("old"), Client: "mnem"})
-	must.OK(t, err)
+	s = must.Get(Open(ctx, Options{URL: server.URL("old"), Client: "mnem"}))(t)
 	must.OK(t, errors.Join(s.SetPlace(ctx, store.Place{Branch: "x"}), s.Close()))
 	must.OK(t, read(), "a role that may read cannot any more")
 	for role, want := range map[string]string{"eve": "1", "mallory": "0"} {
 		config.User = role
-		c, err := pgconn.ConnectConfig(ctx, config)
-		must.OK(t, err)
-		rows, err := c.Exec(ctx, "SELECT count(*) FROM mnem.client").ReadAll()
-		if err != nil || string(rows[0].Rows[0][0]) != want {
-			t.Errorf("%s: %v, %v", role, rows, err)
-		}
-		if _, err := c.Exec(ctx, "DELETE FROM mnem.client").ReadAll(); err == nil {
-			t.Errorf("%s may write", role)
-		}
+		c := must.Get(pgconn.ConnectConfig(ctx, config))(t)
+		rows := must.Get(c.Exec(ctx, "SELECT count(*) FROM mnem.client").ReadAll())(t, role)
+		must.Equal(t, string(rows[0].Rows[0][0]), want, role)
+		must.Check(t, must.Err(c.Exec(ctx, "DELETE FROM mnem.client").ReadAll()) != nil, "%s may write", role)
 		must.OK(t, c.Close(ctx))
 	}
 }
