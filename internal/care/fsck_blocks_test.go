@@ -50,8 +50,7 @@ func (s *lookable) Check(
 func TestFsckFindsTheSameAtOnce(t *testing.T) {
 	r, st := repokit.OverMem(t)
 	repokit.Lines(t, r, repokit.Person(1)+"\n"+repokit.Person(2)+"\n"+`{"edge":{"type":"knows","src":"p1","dst":"p2"}}`)
-	_, err := r.Indexes().Rebuild(t.Context(), "HEAD")
-	must.OK(t, err)
+	must.Get(r.Indexes().Rebuild(t.Context(), "HEAD"))(t)
 	var facts []ipld.CID
 	must.OK(t, st.Facts().Iterate(t.Context(), ipld.CID{}, func(b store.Block) error {
 		if ipld.RecordKind(b.Data) == "node" || ipld.RecordKind(b.Data) == "edge" {
@@ -67,16 +66,11 @@ func TestFsckFindsTheSameAtOnce(t *testing.T) {
 		return data, nil
 	}
 	check := func(st store.Store) *care.FsckReport {
-		r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-		must.OK(t, err)
-		report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
-		must.OK(t, err)
-		return report
+		r := must.Get(care.New(t.Context(), st, repokit.By, core.Options{}))(t)
+		return must.Get(care.Fsck(t.Context(), r, care.FsckOptions{}))(t)
 	}
 	want := check(bad)
-	if len(want.Errors) < 2 {
-		t.Fatalf("found only %v", want.Errors)
-	}
+	must.Require(t, len(want.Errors) >= 2, "found only %v", want.Errors)
 	for _, most := range []int{-1, 0, 1, want.Blocks / 2, want.Blocks - 1} {
 		st := &lookable{Store: bad, most: most}
 		got := check(st)

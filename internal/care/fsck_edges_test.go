@@ -22,8 +22,7 @@ import (
 // was checked that a forged one could be taken for.
 func bulkRepo(t *testing.T) (*core.Repo, []*core.Snapshot) {
 	t.Helper()
-	r, err := care.New(t.Context(), mem.New(), repokit.RecordBy, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), mem.New(), repokit.RecordBy, core.Options{}))(t)
 	t.Cleanup(func() { _ = r.Close() })
 	var bulk strings.Builder
 	for i := range 500 {
@@ -40,8 +39,7 @@ func bulkRepo(t *testing.T) (*core.Repo, []*core.Snapshot) {
 	} {
 		_, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(text), "x"), core.CommitOptions{Stamp: repokit.RecordBy})
 		must.OK(t, err)
-		s, err := r.Snapshot(t.Context(), "HEAD")
-		must.OK(t, err)
+		s := must.Get(r.Snapshot(t.Context(), "HEAD"))(t)
 		list = append(list, s)
 	}
 	return r, list
@@ -51,23 +49,19 @@ func bulkRepo(t *testing.T) (*core.Repo, []*core.Snapshot) {
 func TestFsckOfBulks(t *testing.T) {
 	r, list := bulkRepo(t)
 	report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
-	if err != nil || len(report.Errors) > 0 {
-		t.Fatal(report, err)
-	}
+	must.Require(t, err == nil && len(report.Errors) <= 0, "%v %v", report, err)
 	f := care.NewFsck(t.Context(), r, care.FsckOptions{})
 	for _, step := range []func() error{f.Stored, f.Operations, f.Refs} {
 		must.OK(t, step())
 	}
-	if len(f.Bulks) != 1 || f.Bulks[0].S.Id != list[0].Id || !f.LikeWhole(list[0].State) {
-		t.Errorf("%d bulks, and the first commit is none that is good by the newest", len(f.Bulks))
-	}
+	must.Check(t, len(f.Bulks) == 1 && f.Bulks[0].S.Id == list[0].Id && f.LikeWhole(list[0].State),
+		"%d bulks, and the first commit is none that is good by the newest", len(f.Bulks))
 }
 
 // edited returns a tree with one entry changed; a nil value removes it.
 func edited(t *testing.T, m *prolly.Map, key, value []byte) *prolly.Map {
 	t.Helper()
-	m, err := m.Edit(t.Context(), []prolly.Edit{{Key: key, Value: value}})
-	must.OK(t, err)
+	m = must.Get(m.Edit(t.Context(), []prolly.Edit{{Key: key, Value: value}}))(t)
 	return m
 }
 
@@ -129,15 +123,11 @@ func TestFsckFindsBadBulks(t *testing.T) {
 					rec.Graph, rec.Parents, rec.Vectors = putRecord(t, r, at.Record().Encode()), parents, at.VectorsRoot()
 					parents = []ipld.CID{putRecord(t, r, rec.Encode())}
 				}
-				r2, err := care.New(t.Context(), r.Store, repokit.RecordBy, core.Options{})
+				r2 := must.Get(care.New(t.Context(), r.Store, repokit.RecordBy, core.Options{}))(t)
+				_, err := r2.Branches().Create(t.Context(), "forged", parents[0].String(), core.RefOptions{Stamp: repokit.RecordBy})
 				must.OK(t, err)
-				_, err = r2.Branches().Create(t.Context(), "forged", parents[0].String(), core.RefOptions{Stamp: repokit.RecordBy})
-				must.OK(t, err)
-				report, err := care.Fsck(t.Context(), r2, care.FsckOptions{})
-				must.OK(t, err)
-				if len(report.Errors) == 0 {
-					t.Error("nothing was found")
-				}
+				report := must.Get(care.Fsck(t.Context(), r2, care.FsckOptions{}))(t)
+				must.Check(t, len(report.Errors) != 0, "nothing was found")
 				for _, e := range report.Errors {
 					switch e.Kind {
 					case care.FsckAdjacency, care.FsckRecord, care.FsckDangling, care.FsckCounts:
@@ -153,8 +143,7 @@ func TestFsckFindsBadBulks(t *testing.T) {
 // stored writes a tree's edits to a repository's store and returns the tree.
 func stored(t *testing.T, r *core.Repo, m *prolly.Map) *prolly.Map {
 	t.Helper()
-	m, err := prolly.NewNodes(r.Store.Facts(), nil).Load(t.Context(), m.Root())
-	must.OK(t, err)
+	m = must.Get(prolly.NewNodes(r.Store.Facts(), nil).Load(t.Context(), m.Root()))(t)
 	return m
 }
 

@@ -17,8 +17,7 @@ import (
 // steps makes a commit of one node and one edge n times.
 func steps(t *testing.T, st store.Store, n int) *core.Repo {
 	t.Helper()
-	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), st, repokit.By, core.Options{}))(t)
 	for i := range n {
 		repokit.Lines(t, r, fmt.Sprintf(`{"node":{"key":"one%d","type":"Note","summary":"one more thing %d"}}
 {"edge":{"type":"after","src":"one%d","dst":"one%d"}}`, i, i, i, i/2))
@@ -35,14 +34,11 @@ func TestWorkOfFullFsck(t *testing.T) {
 		st := mem.New()
 		steps(t, st, n)
 		c := repokit.NewCounted(st)
-		r, err := care.New(t.Context(), c, repokit.By, core.Options{})
-		must.OK(t, err)
+		r := must.Get(care.New(t.Context(), c, repokit.By, core.Options{}))(t)
 		c.FactCounts.Reset()
 		c.DerivedCounts.Reset()
 		report, err := care.Fsck(t.Context(), r, care.FsckOptions{Full: true})
-		if err != nil || len(report.Errors) > 0 {
-			t.Fatal(report.Errors, err)
-		}
+		must.Require(t, err == nil && len(report.Errors) <= 0, "%v %v", report.Errors, err)
 		read := c.FactCounts.Counts().BlocksRead + c.DerivedCounts.Counts().BlocksRead
 		each = append(each, float64(read)/float64(n))
 		t.Logf("%d commits: %d blocks read, %.0f for each", n, read, each[len(each)-1])
@@ -58,30 +54,24 @@ func TestFullFsckFindsOldIndexes(t *testing.T) {
 	st := mem.New()
 	r := steps(t, st, 40)
 	graphs := func(rev string) ipld.CID {
-		s, err := r.Snapshot(t.Context(), rev)
-		must.OK(t, err)
+		s := must.Get(r.Snapshot(t.Context(), rev))(t)
 		return s.Graph()
 	}
 	check := func(want bool) {
 		t.Helper()
-		report, err := care.Fsck(t.Context(), r, care.FsckOptions{Full: true})
-		must.OK(t, err)
+		report := must.Get(care.Fsck(t.Context(), r, care.FsckOptions{Full: true}))(t)
 		found := false
 		for _, e := range report.Errors {
 			found = found || e.Kind == care.FsckIndex
 		}
-		if found != want {
-			t.Errorf("damaged %v, found %v", want, report.Errors)
-		}
+		must.Check(t, found == want, "damaged %v, found %v", want, report.Errors)
 	}
 	check(false)
 	derived := st.Derived()
 	for _, back := range []int{3, 9, 20, 30} {
 		of, before := graphs(fmt.Sprintf("main~%d", back)), graphs(fmt.Sprintf("main~%d", back+1))
-		kept, err := derived.Cell(t.Context(), repokit.TextsKey(of))
-		must.OK(t, err)
-		wrong, err := derived.Cell(t.Context(), repokit.TextsKey(before))
-		must.OK(t, err)
+		kept := must.Get(derived.Cell(t.Context(), repokit.TextsKey(of)))(t)
+		wrong := must.Get(derived.Cell(t.Context(), repokit.TextsKey(before)))(t)
 		must.OK(t, derived.SetCell(t.Context(), repokit.TextsKey(of), wrong))
 		check(true)
 		must.OK(t, derived.SetCell(t.Context(), repokit.TextsKey(of), kept))

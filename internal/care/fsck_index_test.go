@@ -52,17 +52,13 @@ func TestFsckReadsRecordsOnce(t *testing.T) {
 	r = repokit.OverStore(t, truth)
 	clear(read)
 	report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
-	if err != nil || len(report.Errors) > 0 {
-		t.Fatal(report.Errors, err)
-	}
+	must.Require(t, err == nil && len(report.Errors) <= 0, "%v %v", report.Errors, err)
 	for kind, want := range map[string]int{graph.KindNode: 1, graph.KindEdge: 1, graph.KindEmbedding: 1, dense: 2} {
 		if len(read[kind]) != n {
 			t.Errorf("%d records read that are of kind %s, want %d", len(read[kind]), kind, n)
 		}
 		for c, times := range read[kind] {
-			if times != want {
-				t.Fatalf("%s %s is read %d times, want %d", kind, c, times, want)
-			}
+			must.Equal(t, times, want, kind, " ", c, " is read")
 		}
 	}
 }
@@ -82,20 +78,16 @@ func TestFsckNamesWhatIndexesLack(t *testing.T) {
 			for i := range 20 {
 				repokit.Lines(t, r, repokit.Person(i))
 			}
-			old, err := st.Derived().Cell(t.Context(), graphOf())
-			must.OK(t, err)
+			old := must.Get(st.Derived().Cell(t.Context(), graphOf()))(t)
 			repokit.Lines(t, r, c.line)
 			var derived store.Derived = st.Derived()
 			must.OK(t, derived.SetCell(t.Context(), graphOf(), old))
-			report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
-			must.OK(t, err)
+			report := must.Get(care.Fsck(t.Context(), r, care.FsckOptions{}))(t)
 			found := false
 			for _, e := range report.Errors {
 				found = found || e.Kind == care.FsckIndex && strings.Contains(e.Message, c.want)
 			}
-			if !found {
-				t.Errorf("want %q: %v", c.want, report.Errors)
-			}
+			must.Check(t, found, "want %q: %v", c.want, report.Errors)
 		})
 	}
 }

@@ -29,9 +29,7 @@ func TestKnownRecords(t *testing.T) {
 			Weight: 1 + uint32(i), Created: 1}
 		b := store.NewBlock(ipld.DagCBOR, e.Encode())
 		r, ok := k.Read(b.CID, b.Data)
-		if !ok {
-			t.Fatalf("edge %d is not known", i)
-		}
+		must.Require(t, ok, "edge %d is not known", i)
 		k.Add(r)
 		k.Add(r)
 		items = append(items, ipld.AppendLink(nil, b.CID))

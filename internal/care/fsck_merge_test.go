@@ -75,26 +75,21 @@ func TestFsckMerge(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			r, err := care.New(t.Context(), mem.New(), repokit.By, core.Options{})
-			must.OK(t, err)
+			r := must.Get(care.New(t.Context(), mem.New(), repokit.By, core.Options{}))(t)
 			base := repokit.Lines(t, r, `{"node":{"key":"a","type":"T"}}`).Commit
 			repokit.Fork(t, r, "draft", base)
 			repokit.Lines(t, r, `{"node":{"key":"a","summary":"A1"}}`)
 			repokit.On(t, r, "draft", `{"node":{"key":"a","summary":"A2"}}`)
-			if _, err := merging.Merge(t.Context(), r, "draft", repokit.Options("")); err == nil {
-				t.Fatal("no conflict")
-			}
+			must.Require(t, must.Err(merging.Merge(t.Context(), r, "draft", repokit.Options(""))) != nil,
+				"no conflict")
 			repokit.CheckClean(t, r)
 			must.OK(t, repokit.ForgeMerge(t.Context(), r, "main", c.change))
-			report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
-			must.OK(t, err)
+			report := must.Get(care.Fsck(t.Context(), r, care.FsckOptions{}))(t)
 			found := ""
 			for _, e := range report.Errors {
 				found += e.Message + "\n"
 			}
-			if !strings.Contains(found, c.want) {
-				t.Errorf("fsck says %q, want %q in it", found, c.want)
-			}
+			must.Check(t, strings.Contains(found, c.want), "fsck says %q, want %q in it", found, c.want)
 		})
 	}
 }
@@ -113,10 +108,8 @@ func TestAmend(t *testing.T) {
 	later.Time += 5
 	amend := func(text, message string) *core.CommitResult {
 		t.Helper()
-		res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(text), "x"),
-			core.CommitOptions{Stamp: later, Amend: true, Message: message, Expect: &second.Commit})
-		must.OK(t, err)
-		return res
+		return must.Get(r.Commit(t.Context(), state.ReadChanges(strings.NewReader(text), "x"),
+			core.CommitOptions{Stamp: later, Amend: true, Message: message, Expect: &second.Commit}))(t)
 	}
 	res := amend(`{"node":{"key":"dave","type":"Person"}}`, "")
 	got := repokit.Head(t, r).Commit()
@@ -124,9 +117,8 @@ func TestAmend(t *testing.T) {
 		res.Parents[0] != first.Commit {
 		t.Errorf("%+v", res)
 	}
-	if got.Change != old.Change || got.Message != old.Message || got.Height != old.Height {
-		t.Errorf("amended to %+v, from %+v", got, old)
-	}
+	must.Check(t, got.Change == old.Change && got.Message == old.Message && got.Height == old.Height,
+		"amended to %+v, from %+v", got, old)
 	second.Commit = res.Commit
 	if res = amend("\n", ""); !res.NoChange || res.Commit != second.Commit {
 		t.Errorf("amended to the same: %+v", res)

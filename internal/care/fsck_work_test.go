@@ -20,8 +20,7 @@ func branched(t *testing.T, st store.Store, n int) {
 	t.Helper()
 	r := steps(t, st, 1)
 	for i := range n {
-		_, err := r.Branches().Create(t.Context(), fmt.Sprintf("b%d", i*7919%n), "main", repokit.RefOptions)
-		must.OK(t, err)
+		must.Get(r.Branches().Create(t.Context(), fmt.Sprintf("b%d", i*7919%n), "main", repokit.RefOptions))(t)
 	}
 }
 
@@ -33,13 +32,10 @@ func TestWorkOfFsckOfOperations(t *testing.T) {
 		st := mem.New()
 		branched(t, st, n)
 		c := repokit.NewCounted(st)
-		r, err := care.New(t.Context(), c, repokit.By, core.Options{TreeCache: 1 << 20})
-		must.OK(t, err)
+		r := must.Get(care.New(t.Context(), c, repokit.By, core.Options{TreeCache: 1 << 20}))(t)
 		c.FactCounts.Reset()
 		report, err := care.Fsck(t.Context(), r, care.FsckOptions{Full: true})
-		if err != nil || len(report.Errors) > 0 {
-			t.Fatal(report.Errors, err)
-		}
+		must.Require(t, err == nil && len(report.Errors) <= 0, "%v %v", report.Errors, err)
 		each = append(each, float64(c.FactCounts.Counts().BlocksRead)/float64(n))
 		t.Logf("%d operations: %.1f blocks read for each", n, each[len(each)-1])
 	}
@@ -60,9 +56,7 @@ func TestFsckMissesOldViews(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || len(chunks) < 120 {
-		t.Fatal(len(chunks), err)
-	}
+	must.Require(t, err == nil && len(chunks) >= 120, "%v %v", len(chunks), err)
 	for i, gone := range chunks {
 		if i%8 != 0 {
 			continue
@@ -77,10 +71,7 @@ func TestFsckMissesOldViews(t *testing.T) {
 		if err != nil {
 			continue // of the newest operation: it cannot be opened
 		}
-		report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
-		must.OK(t, err)
-		if len(report.Errors) == 0 {
-			t.Errorf("nothing is said of a chunk that is gone, %s", gone)
-		}
+		report := must.Get(care.Fsck(t.Context(), r, care.FsckOptions{}))(t)
+		must.Check(t, len(report.Errors) != 0, "nothing is said of a chunk that is gone, %s", gone)
 	}
 }

@@ -40,9 +40,8 @@ func TestWorkOfCollections(t *testing.T) {
 			must.Equal(t, res.Blocks > 0, keep > 0, "keeping ", keep, " operations: ", res)
 		})
 		t.Logf("keeping %d operations: %v, %d one by one, of %d blocks", keep, w, w.Facts.Gets, stored)
-		if w.Facts.Gets > 2*commits+20 || w.Facts.BlocksRead > stored+4*commits {
-			t.Errorf("keeping %d operations of %d reads %+v", keep, commits, w.Facts)
-		}
+		must.Check(t, w.Facts.Gets <= 2*commits+20 && w.Facts.BlocksRead <= stored+4*commits,
+			"keeping %d operations of %d reads %+v", keep, commits, w.Facts)
 	}
 }
 
@@ -51,9 +50,7 @@ func TestWorkOfCollections(t *testing.T) {
 func TestGCFindsStrays(t *testing.T) {
 	r, st := repokit.OverMem(t)
 	c := repokit.Lines(t, r, repokit.Person(1)+"\n"+repokit.Person(2))
-	if res := repokit.Gc(t, r, 0); res.Blocks != 0 {
-		t.Fatalf("collected %+v of what is in use", res)
-	}
+	must.Equal(t, repokit.Gc(t, r, 0).Blocks, 0, "collected")
 	before, _ := count(t, st)
 	leaf := store.NewBlock(ipld.Raw, []byte("leaf"))
 	record := func(links ...ipld.CID) store.Block {
@@ -70,17 +67,12 @@ func TestGCFindsStrays(t *testing.T) {
 		{record(missing.CID)}, // as many are missing as are not led to
 	} {
 		must.OK(t, st.Facts().Put(t.Context(), strays...))
-		if res := repokit.Gc(t, r, 0); res.Blocks != len(strays) {
-			t.Errorf("collected %+v, want %d blocks", res, len(strays))
-		}
-		if after, _ := count(t, st); after != before {
-			t.Errorf("%d blocks, want %d", after, before)
-		}
+		must.Equal(t, repokit.Gc(t, r, 0).Blocks, len(strays), "collected")
+		after, _ := count(t, st)
+		must.Check(t, after == before, "%d blocks, want %d", after, before)
 	}
 	res, err := care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By, Grace: time.Hour})
-	if err != nil || res.Blocks != 0 || res.Kept < before {
-		t.Errorf("%+v, %v", res, err)
-	}
+	must.Check(t, err == nil && res.Blocks == 0 && res.Kept >= before, "%+v, %v", res, err)
 }
 
 // TestWorkOfPurges bounds how often a purge reads all blocks: twice, and once more for a node with edges, to find
@@ -96,9 +88,7 @@ func TestWorkOfPurges(t *testing.T) {
 		w := repokit.Measure(t, st, func(r *core.Repo) {
 			res, err := care.Purge(t.Context(), r, key, care.PurgeOptions{Stamp: repokit.By, DryRun: true})
 			must.OK(t, err)
-			if len(res.Erased) == 0 {
-				t.Errorf("purge of %s would erase nothing", key)
-			}
+			must.Check(t, len(res.Erased) != 0, "purge of %s would erase nothing", key)
 		})
 		t.Logf("%s: %v of %d blocks", key, w, stored)
 		if most := passes*int64(stored) + 100; w.Facts.BlocksRead > most || w.Facts.BlocksRead < most-200 {

@@ -84,9 +84,7 @@ func whatFalls(t *testing.T, r *core.Repo, keep int) (went int) {
 	for _, list := range [][2][]ipld.CID{{found.Roots, want.Roots}, {found.Rest, want.Rest}} {
 		slices.SortFunc(list[0], ipld.CID.Compare)
 		slices.SortFunc(list[1], ipld.CID.Compare)
-		if !slices.Equal(list[0], list[1]) {
-			t.Errorf("keeping %d: %d blocks go, want %d", keep, len(list[0]), len(list[1]))
-		}
+		must.Same(t, list[0], list[1], "keeping ", keep)
 		went += len(list[1])
 	}
 	if *found.Res != *want.Res || found.KeptBytes != want.KeptBytes ||
@@ -102,8 +100,7 @@ func TestWhatFalls(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r, lost := worn(t, seed)
-			release, err := r.Lease(t.Context(), lost)
-			must.OK(t, err)
+			release := must.Get(r.Lease(t.Context(), lost))(t)
 			for range 2 {
 				for _, keep := range []int{1, 2, 7, 30, 50} {
 					went += whatFalls(t, r, keep)
@@ -112,9 +109,7 @@ func TestWhatFalls(t *testing.T) {
 			}
 		})
 	}
-	if went < 2000 {
-		t.Errorf("%d blocks went in all: too few to tell", went)
-	}
+	must.Check(t, went >= 2000, "%d blocks went in all: too few to tell", went)
 }
 
 // TestViewThatWasAPart collects while the view that stays was a chunk of, and is linked from, views that fall.
@@ -128,11 +123,10 @@ func TestViewThatWasAPart(t *testing.T) {
 	var first ipld.CID
 	stay := make(map[string]bool)
 	tree := func() *prolly.Map {
-		v, err := r.Current(t.Context())
-		must.OK(t, err)
+		v := must.Get(r.Current(t.Context()))(t)
 		return v.Tree
 	}
-	err := tree().Walk(t.Context(), func(c ipld.CID, level int) (bool, error) {
+	must.OK(t, tree().Walk(t.Context(), func(c ipld.CID, level int) (bool, error) {
 		if level > 0 || first.Defined() {
 			return true, nil
 		}
@@ -146,18 +140,14 @@ func TestViewThatWasAPart(t *testing.T) {
 			stay[string(e.Key)] = true
 		}
 		return true, err
-	})
-	must.OK(t, err)
-	branches, err := r.Branches().List(t.Context())
-	must.OK(t, err)
+	}))
+	branches := must.Get(r.Branches().List(t.Context()))(t)
 	for _, b := range branches {
 		if !stay["refs/heads/"+b.Name] {
 			_, err := r.Branches().Remove(t.Context(), b.Name, core.RefOptions{Stamp: repokit.RecordBy, Force: true})
 			must.OK(t, err)
 		}
 	}
-	if root := tree().Root(); root != first {
-		t.Fatalf("the view is %s, and the chunk was %s", root, first)
-	}
+	must.Equal(t, tree().Root(), first, "the view")
 	whatFalls(t, r, 1)
 }

@@ -42,8 +42,7 @@ func (d *dropping) Cells(ctx context.Context, fn func(key, value ipld.CID) error
 func TestCollectionMeetsRepair(t *testing.T) {
 	ctx := t.Context()
 	by := state.Stamp{Author: "Tess Tester", Command: []string{"commit"}}
-	r, err := care.New(ctx, mem.New(), by, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(ctx, mem.New(), by, core.Options{}))(t)
 	defer func() { _ = r.Close() }() // in memory
 	for i := range 3 {
 		changes := func(yield func(graph.Change, error) bool) {
@@ -51,10 +50,8 @@ func TestCollectionMeetsRepair(t *testing.T) {
 				Key: fmt.Sprint("n", i), Type: "N", Summary: new("some words"),
 			}}, nil)
 		}
-		_, err := r.Commit(ctx, changes, core.CommitOptions{Stamp: by})
-		must.OK(t, err)
-		_, err = r.Indexes().Rebuild(ctx, string(graph.Head))
-		must.OK(t, err)
+		must.Get(r.Commit(ctx, changes, core.CommitOptions{Stamp: by}))(t)
+		must.Get(r.Indexes().Rebuild(ctx, string(graph.Head)))(t)
 	}
 	dropped := 0
 	g := &care.Collector{Ctx: ctx, Repo: r, Res: &core.GCResult{}, Opt: care.GCOptions{
@@ -63,10 +60,7 @@ func TestCollectionMeetsRepair(t *testing.T) {
 	g.Derived = &dropping{r.Store.Derived().(care.DerivedDeleter), func() error { dropped++; return care.DropIndexes(ctx, r) }}
 	g.Marks = care.NewMarker(ctx, r, g.Opt.Progress)
 	must.OK(t, g.Mark())
-	if err := g.SweepDerived(); err != nil || dropped != 1 {
-		t.Errorf("dropped %d times: %v", dropped, err)
-	}
-	if _, err := r.Indexes().Rebuild(ctx, string(graph.Head)); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, g.SweepDerived(), "dropped")
+	must.Equal(t, dropped, 1, "dropped")
+	must.Get(r.Indexes().Rebuild(ctx, string(graph.Head)))(t)
 }

@@ -31,9 +31,8 @@ func TestGCGivesBackRoom(t *testing.T) {
 		repokit.Lines(t, r, repokit.Person(n))
 	}
 	dry, err := care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By, KeepOps: 1, DryRun: true})
-	if err != nil || st.reclaimed != 0 {
-		t.Errorf("a dry run: %+v, rewritten %d times, %v", dry, st.reclaimed, err)
-	}
+	must.OK(t, err, "a dry run: ", dry, ", rewritten")
+	must.Equal(t, st.reclaimed, 0, "a dry run: ", dry, ", rewritten")
 	var text string
 	for n := range 500 {
 		text += repokit.Person(100+n) + "\n"
@@ -81,13 +80,9 @@ func TestGCOfWhatIsBeingRead(t *testing.T) {
 		repokit.Gc(t, r, 1)
 	}
 	st.meanwhile = overtake
-	if s := repokit.Head(t, r); s.CID() != newest {
-		t.Errorf("read %s, newest is %s", s.CID(), newest)
-	}
+	must.Equal(t, repokit.Head(t, r).CID(), newest, "read")
 	st.meanwhile = overtake
-	if _, err := r.Refs(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must.Get(r.Refs(t.Context()))(t)
 	now, err := st.Head(t.Context())
 	if err == nil {
 		err = st.Facts().(store.Deleter).Delete(t.Context(), now.Operation)

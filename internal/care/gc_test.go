@@ -31,8 +31,7 @@ import (
 func count(t testing.TB, st store.Store) (facts, derived int) {
 	t.Helper()
 	for n, blocks := range map[*int]store.Blocks{&facts: st.Facts(), &derived: st.Derived()} {
-		err := blocks.Iterate(t.Context(), ipld.CID{}, func(store.Block) error { *n++; return nil })
-		must.OK(t, err)
+		must.OK(t, blocks.Iterate(t.Context(), ipld.CID{}, func(store.Block) error { *n++; return nil }))
 	}
 	return facts, derived
 }
@@ -47,30 +46,24 @@ func TestGC(t *testing.T) {
 	side := repokit.CommitOn(t, r, "side", repokit.Person(100)+"\n"+repokit.Person(101))
 	long := strings.Repeat("a long story ", 5000)
 	repokit.CommitOn(t, r, "side", fmt.Sprintf(`{"node":{"key":"c","type":"Text","content":%q}}`, long))
-	_, err := rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{Text: "person"})
-	must.OK(t, err)
+	must.Get(rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{Text: "person"}))(t)
 	repokit.DropBranch(t, r, "side")
 	before, derived := count(t, st)
 	if res := repokit.Gc(t, r, 10); res.Blocks != 0 && res.Kept == 0 {
 		t.Errorf("with the operations kept: %+v", res)
 	}
-	if _, err := r.At(t.Context(), side.Commit); err != nil {
-		t.Errorf("a commit that a kept operation leads to: %v", err)
-	}
+	must.Get(r.At(t.Context(), side.Commit))(t, "a commit that a kept operation leads to")
 	runtime.GC() // the snapshot above is not in use any more
 	runtime.GC()
 	waitForCleanups()
-	dry, err := care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By, KeepOps: 1, DryRun: true})
-	must.OK(t, err)
+	dry := must.Get(care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By, KeepOps: 1, DryRun: true}))(t)
 	res := repokit.Gc(t, r, 1)
-	if res.Blocks < 10 || res.Bytes < int64(len(long)) || dry.Blocks == 0 {
-		t.Errorf("removed %+v, the dry run %+v", res, dry)
-	}
+	must.Check(t, res.Blocks >= 10 && res.Bytes >= int64(len(long)) && dry.Blocks != 0,
+		"removed %+v, the dry run %+v", res, dry)
 	after, derivedAfter := count(t, st)
-	if after >= before || derivedAfter > derived {
-		t.Errorf("%d blocks after %d, derived %d after %d", after, before, derivedAfter, derived)
-	}
-	_, err = r.At(t.Context(), side.Commit)
+	must.Check(t, after < before && derivedAfter <= derived,
+		"%d blocks after %d, derived %d after %d", after, before, derivedAfter, derived)
+	_, err := r.At(t.Context(), side.Commit)
 	must.Fail(t, err, store.ErrCorrupt)
 	_, err = r.Revisions().Resolve(t.Context(), side.Commit.String())
 	must.Fail(t, err, store.ErrNotFound)
@@ -78,8 +71,7 @@ func TestGC(t *testing.T) {
 		t.Errorf("%d nodes in the head", n)
 	}
 	for n := range 40 {
-		_, err := r.Snapshot(t.Context(), fmt.Sprintf("HEAD~%d", n))
-		must.OK(t, err)
+		must.Get(r.Snapshot(t.Context(), fmt.Sprintf("HEAD~%d", n)))(t)
 	}
 	if again := repokit.Gc(t, r, 1); again.Blocks > 3 { // the operation that moved the horizon, and its view
 		t.Errorf("a second collection removed %+v", again)
@@ -133,9 +125,8 @@ func TestGCGrace(t *testing.T) {
 	at := repokit.By
 	for n := range 10 {
 		at.Time += minute
-		_, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(repokit.Person(n)), "x"),
-			core.CommitOptions{Stamp: at})
-		must.OK(t, err)
+		must.Get(r.Commit(t.Context(), state.ReadChanges(strings.NewReader(repokit.Person(n)), "x"),
+			core.CommitOptions{Stamp: at}))(t)
 	}
 	for _, tt := range []struct {
 		keep  int
@@ -145,13 +136,10 @@ func TestGCGrace(t *testing.T) {
 		{1, 0, 11}, {3, 0, 9}, {3, 5 * time.Minute, 5}, {8, 5 * time.Minute, 4}, {0, 0, 1},
 		{1, time.Hour, 1},
 	} {
-		res, err := care.GC(t.Context(), r, care.GCOptions{
+		res := must.Get(care.GC(t.Context(), r, care.GCOptions{
 			Stamp: at, KeepOps: tt.keep, Grace: tt.grace, DryRun: true,
-		})
-		if err != nil || res.Horizon != tt.want {
-			t.Errorf("keep %d, grace %s: horizon %d, %v, want %d", tt.keep, tt.grace, res.Horizon, err,
-				tt.want)
-		}
+		}))(t, "keep ", tt.keep, ", grace ", tt.grace, ": horizon")
+		must.Equal(t, res.Horizon, tt.want, "keep ", tt.keep, ", grace ", tt.grace, ": horizon")
 	}
 	for _, opt := range []care.GCOptions{{KeepOps: -1}, {Grace: -1}} {
 		_, err := care.GC(t.Context(), r, opt)
@@ -167,8 +155,7 @@ func TestGCKeeps(t *testing.T) {
 	// A session with a pinned commit of a removed branch, a stage, a pending merge.
 	repokit.Branch(t, r, "old", "HEAD")
 	pinned := repokit.CommitOn(t, r, "old", repokit.Person(2))
-	_, err := session.StartSession(ctx, r, "s", session.SessionOptions{Stamp: repokit.By, At: "old"})
-	must.OK(t, err)
+	must.Get(session.StartSession(ctx, r, "s", session.SessionOptions{Stamp: repokit.By, At: "old"}))(t)
 	_, receipt, err := session.RetrieveIn(ctx, r, "s", retrieve.Request{Text: "person 2"}, repokit.By)
 	must.OK(t, err)
 	repokit.DropBranch(t, r, "old")
@@ -180,15 +167,13 @@ func TestGCKeeps(t *testing.T) {
 		t.Errorf("merge: %+v, %v; want one that waits", res, err)
 	}
 	repokit.DropBranch(t, r, "theirs")
-	_, err = r.Stages().Add(ctx, state.ReadChanges(strings.NewReader(repokit.Person(9)), "x"),
-		core.StageOptions{Stamp: repokit.By, Stage: "later"})
-	must.OK(t, err)
+	must.Get(r.Stages().Add(ctx, state.ReadChanges(strings.NewReader(repokit.Person(9)), "x"),
+		core.StageOptions{Stamp: repokit.By, Stage: "later"}))(t)
 	// A lease on a block that no ref leads to.
 	repokit.Branch(t, r, "leased", "HEAD")
 	leased := repokit.CommitOn(t, r, "leased", repokit.Person(3)).Commit
 	repokit.DropBranch(t, r, "leased")
-	release, err := r.Lease(ctx, leased)
-	must.OK(t, err)
+	release := must.Get(r.Lease(ctx, leased))(t)
 	repokit.Gc(t, r, 1)
 	repokit.CheckClean(t, r)
 	if res, err := session.Replay(ctx, r, "s"); err != nil || !res.Identical {
@@ -197,13 +182,9 @@ func TestGCKeeps(t *testing.T) {
 	if _, _, err := session.Receipt(ctx, r, receipt); err != nil {
 		t.Error(err)
 	}
-	if s, err := r.At(ctx, pinned.Commit); err != nil || repokit.Sizes(s)[0] != 2 {
-		t.Errorf("the pinned commit: %v", err)
-	}
-	s, err := r.At(ctx, leased)
-	if err != nil || repokit.Sizes(s)[0] != 2 {
-		t.Fatalf("the leased commit: %v", err)
-	}
+	must.Equal(t, repokit.Sizes(must.Get(r.At(ctx, pinned.Commit))(t))[0], 2, "the pinned commit")
+	s := must.Get(r.At(ctx, leased))(t, "the leased commit")
+	must.Equal(t, repokit.Sizes(s)[0], 2, "the leased commit")
 	release()
 	release()
 	repokit.Gc(t, r, 1) // the snapshot is a lease of its own
@@ -277,9 +258,7 @@ func TestGCWithWriters(t *testing.T) {
 	commit := func(text string) {
 		_, err := r.Commit(ctx, state.ReadChanges(strings.NewReader(text), "x"),
 			core.CommitOptions{Stamp: repokit.By})
-		if err != nil {
-			t.Errorf("commit: %v", err)
-		}
+		must.Check(t, err == nil, "commit: %v", err)
 	}
 	for w := range writers {
 		wg.Go(func() {
@@ -345,9 +324,7 @@ func TestGCDue(t *testing.T) {
 	r, _ := repokit.OverMem(t)
 	due := func(keep int) bool {
 		t.Helper()
-		yes, err := care.GCDue(t.Context(), r, care.GCOptions{KeepOps: keep})
-		must.OK(t, err)
-		return yes
+		return must.Get(care.GCDue(t.Context(), r, care.GCOptions{KeepOps: keep}))(t)
 	}
 	for n := range 8 { // 9 operations
 		repokit.Lines(t, r, repokit.Person(n))
@@ -356,9 +333,7 @@ func TestGCDue(t *testing.T) {
 		t.Errorf("due for 4, 5 and all operations: %v, %v, %v", due(4), due(5), due(0))
 	}
 	repokit.Gc(t, r, 4)
-	if due(4) {
-		t.Error("due after a collection")
-	}
+	must.Check(t, !due(4), "due after a collection")
 }
 
 // TestFsckHorizon finds an operation behind the horizon missing that later ones need.
@@ -368,15 +343,13 @@ func TestFsckHorizon(t *testing.T) {
 	for n := range 20 {
 		repokit.Lines(t, r, repokit.Person(n))
 	}
-	kept, err := r.OpLog().Find(t.Context(), "16")
-	must.OK(t, err)
+	kept := must.Get(r.OpLog().Find(t.Context(), "16"))(t)
 	repokit.Gc(t, r, 3) // of 21: the horizon is 19, behind which 18 and 16 are kept
 	repokit.CheckClean(t, r)
 	must.OK(t, st.Facts().(store.Deleter).Delete(t.Context(), kept.CID))
 	report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
-	if err != nil || len(report.Errors) != 1 || report.Errors[0].CID != kept.CID {
-		t.Errorf("fsck: %v, %v", report.Errors, err)
-	}
+	must.Check(t, err == nil && len(report.Errors) == 1 && report.Errors[0].CID == kept.CID,
+		"fsck: %v, %v", report.Errors, err)
 }
 
 // TestRetrieveDuringPurge retrieves while indexes are dropped.

@@ -128,9 +128,8 @@ func TestPurgeCrash(t *testing.T) {
 		points++
 		for _, percent := range []int{0, rng.IntN(100)} {
 			purged, err := afterCut(fs.Clone(percent, rng), acked.Load())
-			if err != nil {
-				t.Errorf("seed %d, change %d (%s %s), %d%%: %v", seed, op.N, op.Kind, op.Path, percent, err)
-			}
+			must.Check(t, err == nil,
+				"seed %d, change %d (%s %s), %d%%: %v", seed, op.N, op.Kind, op.Path, percent, err)
 			if purged {
 				done++
 			}
@@ -149,7 +148,5 @@ func TestPurgeCrash(t *testing.T) {
 	acked.Store(true)
 	must.OK(t, r.Close())
 	t.Logf("%d points, %d of %d openings purged", points, done, 2*points)
-	if points < 10 || done == 0 {
-		t.Errorf("%d points, %d openings purged", points, done)
-	}
+	must.Check(t, points >= 10 && done != 0, "%d points, %d openings purged", points, done)
 }

@@ -28,9 +28,7 @@ func TestPurgeCallsFiles(t *testing.T) {
 		_, _, err := repokit.Head(t, r).Node(ctx, graph.NodeID("zed"))
 		call := fmt.Sprintf("there %v, dry %v", err == nil, dry)
 		calls = append(calls, call)
-		if holds("zed") || holds("bob cooks") {
-			t.Error("a text that is too short, or another one, counts")
-		}
+		must.Check(t, !holds("zed") && !holds("bob cooks"), "a text that is too short, or another one, counts")
 		held = holds("it says: " + repokit.SecretSummary + "!")
 		if call == failAt {
 			return false, broken
@@ -58,9 +56,8 @@ func TestPurgeCallsFiles(t *testing.T) {
 		t.Errorf("files fail later: held %v, %v", held, err)
 	}
 	failAt = ""
-	if err := purge(false); err != nil || len(calls) != 2 {
-		t.Errorf("the purge again: %q, %v", calls, err)
-	}
+	must.OK(t, purge(false), "the purge again")
+	must.Equal(t, len(calls), 2, "the purge again")
 }
 
 // TestPurgeTextInFilesAlone purges a text that only files outside the store contain.
@@ -80,8 +77,6 @@ func TestPurgeTextInFilesAlone(t *testing.T) {
 		if (err == nil) != held || !held && !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("held %v: %v", held, err)
 		}
-		if want := map[bool]int{true: 3, false: 1}[held]; calls != want {
-			t.Errorf("held %v: %d calls, want %d", held, calls, want)
-		}
+		must.Equal(t, calls, map[bool]int{true: 3, false: 1}[held], "held ", held)
 	}
 }

@@ -19,16 +19,14 @@ func TestErasurePending(t *testing.T) {
 	ctx := t.Context()
 	mem := vfs.NewMem()
 	opt := core.Options{FS: mem}
-	r, err := care.Init(ctx, "/r", repokit.By, opt)
-	must.OK(t, err)
+	r := must.Get(care.Init(ctx, "/r", repokit.By, opt))(t)
 	for _, key := range []string{"a", "b", "c", "d", "e"} {
 		repokit.Lines(t, r, repokit.NodeLine(key, `,"summary":"about `+key+`"`))
 	}
 	full, room := vfs.DiskUsage{AvailBytes: 300 << 10}, vfs.DiskUsage{AvailBytes: 1 << 30}
 	purge := func(key string) bool {
 		t.Helper()
-		res, err := care.Purge(ctx, r, key, care.PurgeOptions{Stamp: repokit.By})
-		must.OK(t, err)
+		res := must.Get(care.Purge(ctx, r, key, care.PurgeOptions{Stamp: repokit.By}))(t)
 		return res.Pending
 	}
 	pending := func(want bool) {
@@ -40,46 +38,34 @@ func TestErasurePending(t *testing.T) {
 	reopen := func() {
 		t.Helper()
 		must.OK(t, r.Close())
-		r, err = care.Open("/r", opt)
-		must.OK(t, err)
+		r = must.Get(care.Open("/r", opt))(t)
 	}
 	pending(false)
 	mem.TestingSetDiskUsage(full)
-	if !purge("a") {
-		t.Error("it claims that bytes are gone")
-	}
+	must.Check(t, purge("a"), "it claims that bytes are gone")
 	pending(true)
 	reopen() // which finds no room either, and opens
 	pending(true)
-	if _, err := care.Purge(ctx, r, "none", care.PurgeOptions{Stamp: repokit.By}); err == nil {
-		t.Error("purged what is not there")
-	}
+	must.Check(t, must.Err(care.Purge(ctx, r, "none", care.PurgeOptions{Stamp: repokit.By})) != nil,
+		"purged what is not there")
 	pending(true)
 	var lacks *store.NoRoomError
-	_, err = care.Purge(ctx, r, "b", care.PurgeOptions{Stamp: repokit.By}) // opening for writing takes more
-	if !errors.As(err, &lacks) || lacks.MustFree() == 0 || !lacks.Erasing {
-		t.Errorf("a purge without room: %v", err)
-	}
+	_, err := care.Purge(ctx, r, "b", care.PurgeOptions{Stamp: repokit.By}) // opening for writing takes more
+	must.Check(t, errors.As(err, &lacks) && lacks.MustFree() != 0 && lacks.Erasing,
+		"a purge without room: %v", err)
 	pending(true)
 	mem.TestingSetDiskUsage(room)
 	reopen()
 	pending(false)
 	mem.TestingSetDiskUsage(full)
-	if !purge("c") {
-		t.Error("it claims that bytes are gone")
-	}
+	must.Check(t, purge("c"), "it claims that bytes are gone")
 	mem.TestingSetDiskUsage(room)
-	_, err = care.GC(ctx, r, care.GCOptions{Stamp: repokit.By})
-	must.OK(t, err)
+	must.Get(care.GC(ctx, r, care.GCOptions{Stamp: repokit.By}))(t)
 	pending(false)
 	mem.TestingSetDiskUsage(full)
-	if !purge("d") {
-		t.Error("it claims that bytes are gone")
-	}
+	must.Check(t, purge("d"), "it claims that bytes are gone")
 	mem.TestingSetDiskUsage(room)
-	if purge("e") {
-		t.Error("with room it is pending")
-	}
+	must.Check(t, !purge("e"), "with room it is pending")
 	pending(false)
 	repokit.CheckClean(t, r)
 	must.OK(t, r.Close())

@@ -127,9 +127,7 @@ func TestReadsOfStoppedPurge(t *testing.T) {
 		points++
 		for _, percent := range []int{0, 100} { // a power cut, and a process that was killed
 			gone, err := readStopped(fs.Clone(percent, rng), old)
-			if err != nil {
-				t.Errorf("change %d (%s %s), %d%%: %v", op.N, op.Kind, op.Path, percent, err)
-			}
+			must.Check(t, err == nil, "change %d (%s %s), %d%%: %v", op.N, op.Kind, op.Path, percent, err)
 			if gone {
 				stopped++
 			}
@@ -154,7 +152,5 @@ func TestReadsOfStoppedPurge(t *testing.T) {
 	repokit.PurgeZed(t, r, care.PurgeOptions{Reason: "stopped"})
 	watch.Store(false)
 	must.OK(t, r.Close())
-	if points < 5 || stopped == 0 {
-		t.Errorf("%d points, %d with the node gone", points, stopped)
-	}
+	must.Check(t, points >= 5 && stopped != 0, "%d points, %d with the node gone", points, stopped)
 }

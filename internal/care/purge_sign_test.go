@@ -19,8 +19,7 @@ func TestPurgeSigned(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".mnem")
 	r, st := repokit.OpenPlain(t, dir)
 	repokit.FillSecret(t, r)
-	key, err := commit.NewSecret(bytes.NewReader(bytes.Repeat([]byte{1}, commit.KeyLen)))
-	must.OK(t, err)
+	key := must.Get(commit.NewSecret(bytes.NewReader(bytes.Repeat([]byte{1}, commit.KeyLen))))(t)
 	made := state.Signatures{}
 	opt := care.PurgeOptions{Stamp: repokit.By}
 	opt.Sign = made.Sign
@@ -31,12 +30,9 @@ func TestPurgeSigned(t *testing.T) {
 		if _, err := care.Purge(t.Context(), r, "zed", opt); !errors.As(err, &lacks) || len(lacks.Records) != records {
 			t.Fatalf("%v: want %d records", err, records)
 		}
-		if left := len(repokit.Found(t, dir, st, repokit.Secrets)); left != found {
-			t.Errorf("texts are in %d places, were in %d", left, found)
-		}
+		must.Equal(t, len(repokit.Found(t, dir, st, repokit.Secrets)), found, "texts are in")
 		for _, record := range lacks.Records {
-			signature, err := key.Sign(record)
-			must.OK(t, err)
+			signature := must.Get(key.Sign(record))(t)
 			made.Add(record, signature)
 		}
 	}

@@ -31,30 +31,24 @@ func TestPurge(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".mnem")
 	r, st := repokit.OpenPlain(t, dir)
 	old := repokit.FillSecret(t, r)
-	if len(repokit.Found(t, dir, st, repokit.Secrets)) < 10 {
-		t.Fatal("the texts are not where they are to be removed from")
-	}
+	must.Require(t, len(repokit.Found(t, dir, st, repokit.Secrets)) >= 10,
+		"the texts are not where they are to be removed from")
 	plan := repokit.PurgeZed(t, r, care.PurgeOptions{DryRun: true})
 	res := repokit.PurgeZed(t, r, care.PurgeOptions{Reason: "on request"})
-	if !slices.Equal(plan.Erased, res.Erased) || len(plan.Branches) != 2 || plan.Operation.Defined() {
-		t.Errorf("the dry run says %+v", plan)
-	}
+	must.Check(t, slices.Equal(plan.Erased, res.Erased) && len(plan.Branches) == 2 && !plan.Operation.Defined(),
+		"the dry run says %+v", plan)
 	got := repokit.Kinds(res.Erased)
-	if got["node"] < 4 || got["content"] < 1 || got["embedding"] != 1 || got["query"] != 1 {
-		t.Errorf("erased %v", got)
-	}
-	if len(res.Branches) != 2 || len(res.Stages) != 1 || !res.Operation.Defined() {
-		t.Errorf("removed from %v, %v", res.Branches, res.Stages)
-	}
+	must.Check(t, got["node"] >= 4 && got["content"] >= 1 && got["embedding"] == 1 && got["query"] == 1,
+		"erased %v", got)
+	must.Check(t, len(res.Branches) == 2 && len(res.Stages) == 1 && res.Operation.Defined(),
+		"removed from %v, %v", res.Branches, res.Stages)
 	if where := repokit.Found(t, dir, st, repokit.Secrets); len(where) > 0 {
 		t.Errorf("text is left: %v", where)
 	}
 	repokit.CheckClean(t, r)
 	checkPurged(t, r, old)
 	again := repokit.PurgeZed(t, r, care.PurgeOptions{Reason: "again"})
-	if len(again.Erased)+len(again.Branches)+len(again.Hits) > 0 {
-		t.Errorf("a second purge: %+v", again)
-	}
+	must.Check(t, len(again.Erased)+len(again.Branches)+len(again.Hits) <= 0, "a second purge: %+v", again)
 	must.OK(t, r.Close())
 	if where := repokit.Found(t, dir, nil, repokit.Secrets); len(where) > 0 {
 		t.Errorf("text is left after closing: %v", where)
@@ -76,13 +70,11 @@ func checkPurged(t *testing.T, r *core.Repo, old ipld.CID) {
 	t.Helper()
 	ctx := t.Context()
 	id := graph.NodeID("zed")
-	s, err := r.At(ctx, old)
-	must.OK(t, err)
+	s := must.Get(r.At(ctx, old))(t)
 	n, c, err := s.Node(ctx, id)
 	want := "redacted: on request, 2023-11-14T22:13:20.000000Z, Tess Tester"
-	if err != nil || n.Type != state.RedactedType || n.Summary != want || n.ID != id {
-		t.Fatalf("the node in an old commit: %+v, %v", n, err)
-	}
+	must.Require(t, err == nil && n.Type == state.RedactedType && n.Summary == want && n.ID == id,
+		"the node in an old commit: %+v, %v", n, err)
 	if red, err := r.Redactions().Read(ctx, c); err != nil || red == nil || red.Node != id {
 		t.Errorf("its redaction: %+v, %v", red, err)
 	}
@@ -96,17 +88,15 @@ func checkPurged(t *testing.T, r *core.Repo, old ipld.CID) {
 	for text, items := range map[string]int{
 		"cooks vault": 1, "vermilion": 0, "zed": 0, id.String(): 0,
 	} {
-		a, err := rank.Retrieve(ctx, s, retrieve.Request{Text: text})
-		must.OK(t, err)
+		a := must.Get(rank.Retrieve(ctx, s, retrieve.Request{Text: text}))(t)
 		if len(a.Items) != items || len(a.Warnings) == 0 ||
 			a.Warnings[len(a.Warnings)-1].Code != retrieve.Redacted {
 			t.Errorf("retrieve %q: %d items, warnings %v", text, len(a.Items), a.Warnings)
 		}
 	}
 	replay, err := session.Replay(ctx, r, "s")
-	if err != nil || replay.Identical || replay.First != nil || len(replay.Redacted) == 0 {
-		t.Errorf("replay: %+v, %v", replay, err)
-	}
+	must.Check(t, err == nil && !replay.Identical && replay.First == nil && len(replay.Redacted) != 0,
+		"replay: %+v, %v", replay, err)
 	now := repokit.Head(t, r)
 	_, _, err = now.Node(ctx, id)
 	must.Fail(t, err, store.ErrNotFound)
@@ -117,12 +107,9 @@ func checkPurged(t *testing.T, r *core.Repo, old ipld.CID) {
 		}
 	}
 	a, err := rank.Retrieve(ctx, now, retrieve.Request{Text: "vermilion cooks"})
-	if err != nil || len(a.Warnings) > 0 || len(a.Items) != 1 {
-		t.Errorf("retrieve from the head: %d items, %v, %v", len(a.Items), a.Warnings, err)
-	}
-	if _, err := r.Stages().Status(ctx, ""); err != nil {
-		t.Errorf("status: %v", err)
-	}
+	must.Check(t, err == nil && len(a.Warnings) <= 0 && len(a.Items) == 1,
+		"retrieve from the head: %d items, %v, %v", len(a.Items), a.Warnings, err)
+	must.Get(r.Stages().Status(ctx, ""))(t, "status")
 }
 
 // TestPurgeDoesNotComeBack puts, commits and imports erased data, and undoes operations.
@@ -134,22 +121,17 @@ func TestPurgeDoesNotComeBack(t *testing.T) {
 	same := repokit.NodeLine("zed", `,"summary":"`+repokit.SecretSummary+`","created":"2024-01-01"`)
 	old := repokit.Lines(t, r, repokit.NodeLine("bob", "")+"\n"+same).Commit
 	var car bytes.Buffer
-	_, err := exchange.Export(ctx, r, &car, exchange.ExportOptions{All: true})
-	must.OK(t, err)
+	must.Get(exchange.Export(ctx, r, &car, exchange.ExportOptions{All: true}))(t)
 	res := repokit.PurgeZed(t, r, care.PurgeOptions{Reason: "x"})
-	op, err := r.OpLog().Find(ctx, res.Operation.String())
-	if err != nil || op.Operation.Command[0] != "purge" {
-		t.Fatalf("operation %v, %v", op.Operation, err)
-	}
-	_, err = history.Undo(ctx, r, res.Operation.String(), repokit.By)
+	op := must.Get(r.OpLog().Find(ctx, res.Operation.String()))(t, "operation")
+	must.Equal(t, op.Operation.Command[0], "purge", "operation")
+	_, err := history.Undo(ctx, r, res.Operation.String(), repokit.By)
 	must.Fail(t, err, history.ErrNothingToUndo)
 	_, err = repokit.TryLines(r, same)
 	must.Fail(t, err, store.ErrRedacted)
-	imp, err := exchange.Import(ctx, r, bytes.NewReader(car.Bytes()), int64(car.Len()),
-		exchange.ImportOptions{Stamp: repokit.By, Name: "back"})
-	if err != nil || imp.Redacted != 1 {
-		t.Errorf("import of what was erased: %+v, %v", imp, err)
-	}
+	imp := must.Get(exchange.Import(ctx, r, bytes.NewReader(car.Bytes()), int64(car.Len()),
+		exchange.ImportOptions{Stamp: repokit.By, Name: "back"}))(t, "import of what was erased")
+	must.Equal(t, imp.Redacted, 1, "import of what was erased")
 	if where := repokit.Found(t, dir, st, []string{repokit.SecretSummary}); len(where) > 0 {
 		t.Errorf("it came back: %v", where)
 	}
@@ -159,17 +141,13 @@ func TestPurgeDoesNotComeBack(t *testing.T) {
 	repokit.CommitOn(t, r, "back", `{"edge":{"type":"likes","src":"bob","dst":"zed"}}`)
 	merge := core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: repokit.By}}
 	_, err = merging.Merge(ctx, r, "back", merge)
-	if err != nil && !errors.Is(err, state.ErrConflict) {
-		t.Errorf("merge of a branch that has it: %v", err)
-	}
+	must.Check(t, err == nil || errors.Is(err, state.ErrConflict), "merge of a branch that has it: %v", err)
 	repokit.CommitOn(t, r, "back", `{"remove":{"node":"zed"}}`)
 	repokit.CommitOn(t, r, "back", repokit.NodeLine("zed", `,"summary":"someone else"`))
 	repokit.CheckClean(t, r)
 	// The key can be used again.
 	repokit.Lines(t, r, repokit.NodeLine("zed", `,"summary":"another"`))
-	if n := repokit.NodeByKey(t, repokit.Head(t, r), "zed"); n.Summary != "another" {
-		t.Errorf("the new node: %+v", n)
-	}
+	must.Equal(t, repokit.NodeByKey(t, repokit.Head(t, r), "zed").Summary, "another", "the new node")
 	repokit.CheckClean(t, r)
 }
 
@@ -203,9 +181,7 @@ func TestPurgedStaysOutOfMerges(t *testing.T) {
 	// Branches from before it: one that does not touch the node, and one that makes it again.
 	repokit.Branch(t, r, "same", old.String())
 	repokit.CommitOn(t, r, "same", repokit.NodeLine("dora", ""))
-	if _, err := merging.Merge(ctx, r, "same", repokit.Options("")); err != nil {
-		t.Errorf("merge of a branch that left it alone: %v", err)
-	}
+	must.Get(merging.Merge(ctx, r, "same", repokit.Options("")))(t, "merge of a branch that left it alone")
 	gone("a merge of a branch that left it alone")
 	repokit.Branch(t, r, "anew", old.String())
 	repokit.CommitOn(t, r, "anew", repokit.NodeLine("zed", `,"summary":"another"`))
@@ -220,11 +196,8 @@ func TestPurgedStaysOutOfMerges(t *testing.T) {
 	_, err = merging.ResolveConflict(ctx, r, "zed", merging.Choice{Take: graph.TakeBase}, opt)
 	must.Fail(t, err, store.ErrRedacted)
 	repokit.Resolve(t, r, "zed", merging.Choice{Take: graph.TakeTheirs})
-	_, err = merging.ContinueMerge(ctx, r, repokit.Options(""))
-	must.OK(t, err)
-	if n := repokit.NodeByKey(t, repokit.Head(t, r), "zed"); n.Summary != "another" {
-		t.Errorf("as decided: %+v", n)
-	}
+	must.Get(merging.ContinueMerge(ctx, r, repokit.Options("")))(t)
+	must.Equal(t, repokit.NodeByKey(t, repokit.Head(t, r), "zed").Summary, "another", "as decided")
 	repokit.CheckClean(t, r)
 }
 
@@ -234,12 +207,11 @@ func TestPurgeSpares(t *testing.T) {
 	r, st := repokit.OverMem(t)
 	vector := `{"embedding":{"node":%q,"model":"m","vector":[1,2,3]}}`
 	shared := fmt.Sprintf(`,"content":%q`, repokit.SecretLong)
-	_, err := r.Commit(ctx, state.ReadChanges(strings.NewReader(strings.Join([]string{
+	must.Get(r.Commit(ctx, state.ReadChanges(strings.NewReader(strings.Join([]string{
 		repokit.NodeLine("zed", shared), fmt.Sprintf(vector, "zed"),
 		repokit.NodeLine("twin", shared), fmt.Sprintf(vector, "twin"),
 		repokit.NodeLine("fan", `,"summary":"a fan of zedd"`),
-	}, "\n")), "x"), core.CommitOptions{Stamp: repokit.By, Message: "about " + repokit.SecretProp})
-	must.OK(t, err)
+	}, "\n")), "x"), core.CommitOptions{Stamp: repokit.By, Message: "about " + repokit.SecretProp}))(t)
 	repokit.Lines(t, r, repokit.NodeLine("zed", `,"props":{"home":"`+repokit.SecretProp+`","n":"abc"}`))
 	repokit.Lines(t, r, `{"edge":{"type":"at","src":"fan","dst":"twin","props":{"where":"near `+repokit.SecretProp+`"}}}
 {"mark":{"node":"fan","state":"stale","reason":"not at `+repokit.SecretProp+`"}}`)
@@ -255,14 +227,10 @@ func TestPurgeSpares(t *testing.T) {
 		t.Errorf("shared %v", got)
 	}
 	want := map[string]int{"message": 1, "edge": 1, "mark": 1, "query": 1}
-	if got := repokit.Kinds(res.Hits); fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("hits %v, want %v", got, want)
-	}
+	must.Equal(t, fmt.Sprint(repokit.Kinds(res.Hits)), fmt.Sprint(want), "hits")
 	s := repokit.Head(t, r)
 	twin := repokit.NodeByKey(t, s, "twin")
-	if text, err := s.Content(ctx, twin.Content); err != nil || text != repokit.SecretLong {
-		t.Errorf("the other node's content: %v", err)
-	}
+	must.Equal(t, must.Get(s.Content(ctx, twin.Content))(t), repokit.SecretLong, "the other node's content")
 	if _, _, _, vectors := s.Sizes(); vectors != 1 {
 		t.Errorf("%d embeddings", vectors)
 	}
@@ -292,9 +260,7 @@ func TestPurgeRefuses(t *testing.T) {
 		_, err := care.Purge(t.Context(), r, "zed", care.PurgeOptions{Stamp: repokit.By, DryRun: dry})
 		must.Fail(t, err, state.ErrConflict, dry)
 	}
-	if n := repokit.NodeByKey(t, repokit.Head(t, r), "zed"); n.Summary != "two" {
-		t.Errorf("the node: %+v", n)
-	}
+	must.Equal(t, repokit.NodeByKey(t, repokit.Head(t, r), "zed").Summary, "two", "the node")
 }
 
 // TestPurgeByTitle purges a node by its exact title, but not by words of it or by another node's title.
@@ -321,9 +287,7 @@ func TestPurgeByTitle(t *testing.T) {
 		t.Errorf("purged what is forgotten, or another one, by a title: %v", err)
 	}
 	repokit.Lines(t, r, `{"remove":{"mark":{"node":"a"}}}`)
-	if res, err := purge("Bob cooks lentils"); err != nil || res.Node != graph.NodeID("a") {
-		t.Fatalf("%+v, %v", res, err)
-	}
+	must.Equal(t, must.Get(purge("Bob cooks lentils"))(t).Node, graph.NodeID("a"))
 	if _, err := purge("Bob cooks lentils"); !errors.As(err, &missing) {
 		t.Errorf("purged another one: %v", err)
 	}
@@ -334,7 +298,5 @@ func TestPurgeByTitle(t *testing.T) {
 	if res, err := purge("b"); err != nil || res.Node != graph.NodeID("b") || len(res.Erased) != 1 {
 		t.Errorf("what was removed is named by its key: %+v, %v", res, err)
 	}
-	if n := repokit.NodeByKey(t, repokit.Head(t, r), "e"); n.Summary != "a" {
-		t.Errorf("%+v", n)
-	}
+	must.Equal(t, repokit.NodeByKey(t, repokit.Head(t, r), "e").Summary, "a")
 }

@@ -30,9 +30,7 @@ func TestPurgeTextCrash(t *testing.T) {
 		}
 		points++
 		gone, err := textAfterCut(fs.Clone(0, rng))
-		if err != nil {
-			t.Errorf("change %d (%s %s): %v", op.N, op.Kind, op.Path, err)
-		}
+		must.Check(t, err == nil, "change %d (%s %s): %v", op.N, op.Kind, op.Path, err)
 		if gone {
 			purged++
 		}
@@ -49,9 +47,7 @@ func TestPurgeTextCrash(t *testing.T) {
 	if gone, err := textAfterCut(fs.Clone(0, rng)); !gone || err != nil {
 		t.Errorf("after it was acknowledged: gone %v, %v", gone, err)
 	}
-	if points < 5 || purged == 0 {
-		t.Errorf("%d points, %d openings purged", points, purged)
-	}
+	must.Check(t, points >= 5 && purged != 0, "%d points, %d openings purged", points, purged)
 }
 
 // textAfterCut opens what a power cut left and reports whether the text is gone. If it is, no file contains it.

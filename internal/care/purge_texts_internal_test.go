@@ -37,8 +37,7 @@ func harbour(t *testing.T, r *core.Repo) (*core.Snapshot, *outline.Digests, *dis
 	}
 	repokit.Lines(t, r, text.String())
 	s := repokit.Head(t, r)
-	d, err := outline.Open(t.Context(), s, distill.Default(), outline.DigestOptions{})
-	must.OK(t, err)
+	d := must.Get(outline.Open(t.Context(), s, distill.Default(), outline.DigestOptions{}))(t)
 	root, _, err := d.Top(t.Context(), d.Blocks, graph.ID{})
 	must.OK(t, err)
 	return s, d, root
@@ -76,7 +75,6 @@ func TestTextsOfReadsNodesOnce(t *testing.T) {
 	}
 	gets(1) // fills the caches of trees
 	one, many := gets(1), gets(texts)
-	if one < harbourNodes || many != one {
-		t.Errorf("%d blocks read for one text, %d for %d", one, many, texts)
-	}
+	must.Check(t, one >= harbourNodes && many == one,
+		"%d blocks read for one text, %d for %d", one, many, texts)
 }

@@ -34,23 +34,18 @@ func TestPurgeOfUnknownOutcome(t *testing.T) {
 	ctx := t.Context()
 	by := state.Stamp{Author: "a", Time: 1, Command: []string{"x"}}
 	st := &forgetful{Store: mem.New()}
-	r, err := care.New(ctx, st, by, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(ctx, st, by, core.Options{}))(t)
 	line := `{"node":{"key":"secret","type":"N","summary":"The word is heron."}}`
-	_, err = r.Commit(ctx, state.ReadChanges(strings.NewReader(line), "x"), core.CommitOptions{Stamp: by})
-	must.OK(t, err)
-	snap, err := r.Snapshot(ctx, "HEAD")
-	must.OK(t, err)
-	id, err := rank.Find(ctx, snap, "secret", nil)
-	must.OK(t, err)
+	must.Get(r.Commit(ctx, state.ReadChanges(strings.NewReader(line), "x"), core.CommitOptions{Stamp: by}))(t)
+	snap := must.Get(r.Snapshot(ctx, "HEAD"))(t)
+	id := must.Get(rank.Find(ctx, snap, "secret", nil))(t)
 	_, block, err := snap.Node(ctx, id)
 	must.OK(t, err)
 	st.lost = true
 	_, err = care.Purge(ctx, r, "secret", care.PurgeOptions{Stamp: by})
 	must.Fail(t, err, store.ErrUnknown)
 	st.lost = false
-	_, err = care.New(ctx, st, by, core.Options{})
-	must.OK(t, err)
+	must.Get(care.New(ctx, st, by, core.Options{}))(t)
 	_, err = st.Facts().Get(ctx, block)
 	must.Fail(t, err, store.ErrRedacted)
 }

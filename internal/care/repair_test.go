@@ -51,26 +51,20 @@ func (d badDerived) Clear(ctx context.Context) error {
 func TestRepair(t *testing.T) {
 	ctx := t.Context()
 	bad := false
-	r, err := care.New(ctx, badBlocks{mem.New(), &bad}, repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(ctx, badBlocks{mem.New(), &bad}, repokit.By, core.Options{}))(t)
 	defer r.Close()
 	repokit.Lines(t, r, repokit.Person(1)+"\n"+repokit.Person(2))
-	answer, err := rank.Retrieve(ctx, repokit.Head(t, r), retrieve.Request{Text: "person"})
-	must.OK(t, err)
+	answer := must.Get(rank.Retrieve(ctx, repokit.Head(t, r), retrieve.Request{Text: "person"}))(t)
 	res, err := care.Repair(ctx, r, care.FsckOptions{})
-	if err != nil || len(res.Done) > 0 || len(res.Report.Errors) > 0 {
-		t.Errorf("repair of a sound repository: %+v, %v", res, err)
-	}
+	must.Check(t, err == nil && len(res.Done) <= 0 && len(res.Report.Errors) <= 0,
+		"repair of a sound repository: %+v, %v", res, err)
 	bad = true
-	res, err = care.Repair(ctx, r, care.FsckOptions{})
-	must.OK(t, err)
-	if len(res.Done) != 2 || len(res.Report.Errors) > 0 {
-		t.Errorf("repair: %v, then %v", res.Done, res.Report.Errors)
-	}
+	res = must.Get(care.Repair(ctx, r, care.FsckOptions{}))(t)
+	must.Check(t, len(res.Done) == 2 && len(res.Report.Errors) <= 0,
+		"repair: %v, then %v", res.Done, res.Report.Errors)
 	again, err := rank.Retrieve(ctx, repokit.Head(t, r), retrieve.Request{Text: "person"})
-	if err != nil || len(again.Items) != len(answer.Items) {
-		t.Errorf("retrieve after the repair: %v", err)
-	}
+	must.OK(t, err, "retrieve after the repair")
+	must.Equal(t, len(again.Items), len(answer.Items), "retrieve after the repair")
 }
 
 // TestRepairMakesUpNothing leaves damaged facts alone.
@@ -80,9 +74,7 @@ func TestRepairMakesUpNothing(t *testing.T) {
 	c := repokit.Lines(t, r, repokit.Person(1))
 	must.OK(t, st.Facts().(store.Deleter).Delete(t.Context(), c.Graph))
 	res, err := care.Repair(t.Context(), r, care.FsckOptions{})
-	if err != nil || len(res.Done) > 0 || len(res.Report.Errors) == 0 {
-		t.Errorf("repair: %+v, %v", res, err)
-	}
+	must.Check(t, err == nil && len(res.Done) <= 0 && len(res.Report.Errors) != 0, "repair: %+v, %v", res, err)
 }
 
 // TestRepairWithDamagedFacts keeps a working index although a fact that it was made from is damaged, so that it
@@ -90,31 +82,25 @@ func TestRepairMakesUpNothing(t *testing.T) {
 func TestRepairWithDamagedFacts(t *testing.T) {
 	ctx := t.Context()
 	tamper := testkit.NewTamper(mem.New())
-	r, err := care.New(ctx, tamper, repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(ctx, tamper, repokit.By, core.Options{}))(t)
 	defer r.Close()
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"Note","summary":"amber"}}`+"\n"+
 		`{"node":{"key":"b","type":"Note","summary":"basalt"}}`)
 	var bad ipld.CID
-	err = tamper.Facts().Iterate(ctx, ipld.CID{}, func(b store.Block) error {
+	err := tamper.Facts().Iterate(ctx, ipld.CID{}, func(b store.Block) error {
 		if ipld.RecordKind(b.Data) == "node" && bytes.Contains(b.Data, []byte("basalt")) {
 			bad = b.CID
 		}
 		return nil
 	})
-	if err != nil || !bad.Defined() {
-		t.Fatalf("the fact to damage: %v, %v", bad, err)
-	}
+	must.Require(t, err == nil && bad.Defined(), "the fact to damage: %v, %v", bad, err)
 	retrieves := func(when string) {
 		t.Helper()
 		answer, err := rank.Retrieve(ctx, repokit.Head(t, r), retrieve.Request{Text: "amber"})
-		if err != nil || len(answer.Items) != 1 {
-			t.Errorf("retrieve %s: %+v, %v", when, answer, err)
-		}
+		must.Check(t, err == nil && len(answer.Items) == 1, "retrieve %s: %+v, %v", when, answer, err)
 	}
 	retrieves("before")
-	before, err := repokit.Head(t, r).IndexStats(ctx)
-	must.OK(t, err)
+	before := must.Get(repokit.Head(t, r).IndexStats(ctx))(t)
 	worse := false // the index is damaged as well
 	tamper.Lie = func(c ipld.CID, data []byte) ([]byte, error) {
 		if c == bad || worse && c == before.Manifest {
@@ -124,16 +110,13 @@ func TestRepairWithDamagedFacts(t *testing.T) {
 	}
 	for range 2 {
 		res, err := care.Repair(ctx, r, care.FsckOptions{})
-		if err != nil || len(res.Done) > 0 || !slices.ContainsFunc(res.Report.Errors,
-			func(e care.FsckError) bool { return e.CID == bad }) {
-			t.Errorf("repair: %+v, %v", res, err)
-		}
+		must.Check(t, err == nil && len(res.Done) <= 0 && slices.ContainsFunc(res.Report.Errors,
+			func(e care.FsckError) bool { return e.CID == bad }), "repair: %+v, %v", res, err)
 		_, err = r.Indexes().Rebuild(ctx, "HEAD")
 		must.Fail(t, err, store.ErrCorrupt)
 		worse = !worse
 	}
 	retrieves("after the index cannot be made anew")
-	r, err = care.New(ctx, tamper, repokit.By, core.Options{})
-	must.OK(t, err)
+	r = must.Get(care.New(ctx, tamper, repokit.By, core.Options{}))(t)
 	retrieves("with nothing in memory")
 }

@@ -21,14 +21,12 @@ func TestTextsOfToldAreTheSame(t *testing.T) {
 	r := repokit.OverStore(t, mem.New())
 	s, _, root := harbour(t, r)
 	one := outline.DigestText{Source: root.Source, Text: "The harbour, by number.", Model: "m"}
-	_, err := repokit.WriteTexts(r, "", one)
-	must.OK(t, err)
+	must.Get(repokit.WriteTexts(r, "", one))(t)
 	var todo []store.Redaction
 	var first graph.ID
 	for kv, err := range s.State.Nodes.Scan(ctx, nil, nil) {
 		must.OK(t, err)
-		c, err := state.LinkItem(kv.Value)
-		must.OK(t, err)
+		c := must.Get(state.LinkItem(kv.Value))(t)
 		id := graph.ID(kv.Key)
 		if first.IsZero() {
 			first = id // they ascend
@@ -36,17 +34,12 @@ func TestTextsOfToldAreTheSame(t *testing.T) {
 		rec := commit.Redaction{What: commit.ErasedNode, Node: id, Actor: "b", Time: 2, Reason: "of " + id.String()}
 		todo = append(todo, store.Redaction{CID: c, Stub: rec.Encode()})
 	}
-	if len(todo) != harbourNodes {
-		t.Fatalf("%d nodes", len(todo))
-	}
+	must.Require(t, len(todo) == harbourNodes, "%d nodes", len(todo))
 	for range 20 {
 		got, err := care.TextsOfTold(ctx, r, todo, repokit.By)
-		if err != nil || len(got) != 1 {
-			t.Fatalf("%d texts, %v", len(got), err)
-		}
+		must.Require(t, err == nil && len(got) == 1, "%d texts, %v", len(got), err)
 		rec, err := commit.DecodeRedaction(got[0].Stub)
-		if err != nil || rec.Node != first || rec.Reason != "of "+first.String() {
-			t.Fatalf("%+v, %v: not of %s", rec, err, first)
-		}
+		must.Require(t, err == nil && rec.Node == first && rec.Reason == "of "+first.String(),
+			"%+v, %v: not of %s", rec, err, first)
 	}
 }
