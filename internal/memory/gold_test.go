@@ -46,9 +46,7 @@ func TestGold(t *testing.T) {
 		t.Run(set, func(t *testing.T) { cases.Gold(t, "testdata/gold/"+set+".jsonl", g.least, g.answer) })
 		delete(have, set)
 	}
-	if len(have) > 0 {
-		t.Errorf("sets that nothing scores: %v", have)
-	}
+	must.Check(t, len(have) <= 0, "sets that nothing scores: %v", have)
 }
 
 type dict = map[string]any
@@ -65,13 +63,10 @@ type goldBatches struct {
 // goldRepo opens an empty repository, which is checked at the end.
 func goldRepo(t testing.TB, by state.Stamp) *core.Repo {
 	t.Helper()
-	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), mem.New(), by, core.Options{}))(t)
 	t.Cleanup(func() {
 		report, err := care.Fsck(context.Background(), r, care.FsckOptions{})
-		if err != nil || len(report.Errors) > 0 {
-			t.Errorf("fsck: %v %v", err, report)
-		}
+		must.Check(t, err == nil && len(report.Errors) <= 0, "fsck: %v %v", err, report)
 		must.OK(t, r.Close())
 	})
 	return r
@@ -84,17 +79,14 @@ func (in goldBatches) commit(t testing.TB) *core.Repo {
 	for _, b := range in.Batches {
 		by.Time = graph.Time(b.Time)
 		changes := state.ReadChanges(strings.NewReader(strings.Join(b.Lines, "\n")), "lines")
-		_, err := r.Commit(t.Context(), changes, core.CommitOptions{Stamp: by})
-		must.OK(t, err)
+		must.Get(r.Commit(t.Context(), changes, core.CommitOptions{Stamp: by}))(t)
 	}
 	return r
 }
 
 func head(t testing.TB, r *core.Repo) *core.Snapshot {
 	t.Helper()
-	s, err := r.Snapshot(t.Context(), "HEAD")
-	must.OK(t, err)
-	return s
+	return must.Get(r.Snapshot(t.Context(), "HEAD"))(t)
 }
 
 func goldExplore(t testing.TB, c cases.Case) any {
@@ -114,8 +106,7 @@ func goldExplore(t testing.TB, c cases.Case) any {
 	if e.Node != "" {
 		req.Node = graph.NodeID(e.Node)
 	}
-	x, err := recall.Explore(t.Context(), head(t, in.commit(t)), req)
-	must.OK(t, err)
+	x := must.Get(recall.Explore(t.Context(), head(t, in.commit(t)), req))(t)
 	nodes := []any{}
 	for _, n := range x.Nodes {
 		by := any(nil)
@@ -141,11 +132,9 @@ func goldImportance(t testing.TB, c cases.Case) any {
 	if in.Node == "" {
 		return dict{"value": got.Value, "base": got.Base, "use": got.Use, "decay": got.Decay, "links": got.Links}
 	}
-	id, err := graph.ParseID(in.Node)
-	must.OK(t, err)
-	got, err = memory.Importance(t.Context(), head(t, in.commit(t)), id, graph.Time(in.Now),
-		memory.ImportanceOptions{})
-	must.OK(t, err)
+	id := must.Get(graph.ParseID(in.Node))(t)
+	got = must.Get(memory.Importance(t.Context(), head(t, in.commit(t)), id, graph.Time(in.Now),
+		memory.ImportanceOptions{}))(t)
 	return dict{"value": got.Value, "base": got.Base, "use": got.Use, "decay": got.Decay, "links": got.Links,
 		"importance": got.Importance, "halfLife": got.HalfLife, "uses": got.Uses, "linked": got.Linked,
 		"age": got.Age}
@@ -175,8 +164,7 @@ func goldLinks(t testing.TB, c cases.Case) any {
 				Tags: one.Tags, Entities: one.Entities, NoDiff: true})
 		}
 		opt := remember.WriteOptions{CommitOptions: core.CommitOptions{Stamp: by}}
-		res, err := m.RememberAll(t.Context(), opt, reqs)
-		must.OK(t, err)
+		res := must.Get(m.RememberAll(t.Context(), opt, reqs))(t)
 		for _, one := range res.Memories {
 			list := []any{}
 			for _, l := range one.Links {
@@ -222,8 +210,7 @@ func goldMarking(t testing.TB, c cases.Case) any {
 	marks := []string{}
 	for id, err := range s.IDs(t.Context()) {
 		must.OK(t, err)
-		m, err := s.Mark(t.Context(), graph.OnNode, id)
-		must.OK(t, err)
+		m := must.Get(s.Mark(t.Context(), graph.OnNode, id))(t)
 		if m == nil {
 			continue
 		}
@@ -260,9 +247,8 @@ func goldProposal(t testing.TB, c cases.Case) any {
 		Kinds []review.ProposalKind
 	}
 	cases.Parse(t, c.Input, &in)
-	found, err := review.Propose(t.Context(), head(t, in.commit(t)), review.ConsolidateRequest{
-		Now: graph.Time(in.Now), Cap: in.Cap, Kinds: in.Kinds})
-	must.OK(t, err)
+	found := must.Get(review.Propose(t.Context(), head(t, in.commit(t)), review.ConsolidateRequest{
+		Now: graph.Time(in.Now), Cap: in.Cap, Kinds: in.Kinds}))(t)
 	proposals := []any{}
 	for _, p := range found.List {
 		nodes := []string{}
@@ -299,13 +285,10 @@ func goldRemember(t testing.TB, c cases.Case) any {
 			req.ValidFrom = graph.At(graph.Time(q.ValidFrom))
 		}
 		opt := remember.WriteOptions{CommitOptions: core.CommitOptions{Stamp: by}}
-		res, err := m.Remember(t.Context(), opt, req)
-		must.OK(t, err)
+		res := must.Get(m.Remember(t.Context(), opt, req))(t)
 		got := res.Memories[0]
-		s, err := r.At(t.Context(), res.Commit)
-		must.OK(t, err)
-		n, err := s.Adjacency().Degree(t.Context(), got.ID, adjacency.Out, memory.EdgeObserved)
-		must.OK(t, err)
+		s := must.Get(r.At(t.Context(), res.Commit))(t)
+		n := must.Get(s.Adjacency().Degree(t.Context(), got.ID, adjacency.Out, memory.EdgeObserved))(t)
 		remembered = append(remembered, dict{"id": got.ID.String(), "action": got.Action, "observed": n})
 	}
 	return dict{"remembered": remembered}
@@ -321,9 +304,7 @@ func goldSource(t testing.TB, c cases.Case) any {
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	if s.String() != in.Text {
-		t.Errorf("%s: %q is written %q", c.Path(), in.Text, s)
-	}
+	must.Equal(t, s.String(), in.Text, c.Path())
 	out := dict{"kind": s.Kind}
 	for name, v := range map[string]string{"project": s.Project, "path": s.Path, "text": s.Text} {
 		if v != "" {

@@ -20,27 +20,20 @@ func TestHalfLives(t *testing.T) {
 	r := memkit.Open(t, `{"node":{"key":"a","type":"fact","summary":"x"}}`)
 	before := memkit.Tip(t, r)
 	weigh := func() int {
-		e, err := Importance(t.Context(), memkit.Tip(t, r), graph.NodeID("a"), memkit.By.Time,
-			ImportanceOptions{})
-		must.OK(t, err)
+		e := must.Get(Importance(t.Context(), memkit.Tip(t, r), graph.NodeID("a"), memkit.By.Time,
+			ImportanceOptions{}))(t)
 		return e.HalfLife
 	}
 	must.Equal(t, weigh(), DefaultHalfLife, "half-life")
 	for _, bad := range []HalfLives{{"fact": 0}, {"fact": MaxHalfLife + 1}, {"": 3}} {
-		if _, err := SetHalfLives(t.Context(), r, memkit.Opt, bad); err == nil {
-			t.Errorf("%v is taken", bad)
-		}
+		must.Check(t, must.Err(SetHalfLives(t.Context(), r, memkit.Opt, bad)) != nil, "%v is taken", bad)
 	}
-	_, err := SetHalfLives(t.Context(), r, memkit.Opt, HalfLives{"fact": 3, "x": 4})
-	must.OK(t, err)
+	must.Get(SetHalfLives(t.Context(), r, memkit.Opt, HalfLives{"fact": 3, "x": 4}))(t)
 	must.Equal(t, weigh(), 3, "half-life")
-	_, err = history.Undo(t.Context(), r, "", memkit.By)
-	must.OK(t, err)
-	if got := memkit.Tip(t, r); weigh() != DefaultHalfLife || got.Graph() != before.Graph() {
-		t.Error("undo leaves something")
-	}
-	_, err = SetHalfLives(t.Context(), r, memkit.Opt, HalfLives{"fact": 3})
-	must.OK(t, err)
+	must.Get(history.Undo(t.Context(), r, "", memkit.By))(t)
+	must.Equal(t, weigh(), DefaultHalfLife, "undo leaves something")
+	must.Equal(t, memkit.Tip(t, r).Graph(), before.Graph(), "undo leaves something")
+	must.Get(SetHalfLives(t.Context(), r, memkit.Opt, HalfLives{"fact": 3}))(t)
 	if _, err := SetHalfLives(t.Context(), r, memkit.Opt, nil); err != nil || weigh() != DefaultHalfLife {
 		t.Error("the defaults do not come back", err)
 	}
@@ -57,12 +50,8 @@ func TestStoredHalfLives(t *testing.T) {
 			return []ipld.Entry{{Key: "halfLife", Value: v}}, nil
 		})
 		must.OK(t, err)
-		if _, err := HalfLivesAt(t.Context(), memkit.Tip(t, r)); err == nil {
-			t.Errorf("%v is taken", v)
-		}
-		if _, err := SetHalfLives(t.Context(), r, memkit.Opt, nil); err != nil {
-			t.Errorf("%v cannot be taken away: %v", v, err)
-		}
+		must.Check(t, must.Err(HalfLivesAt(t.Context(), memkit.Tip(t, r))) != nil, "%v is taken", v)
+		must.Get(SetHalfLives(t.Context(), r, memkit.Opt, nil))(t, v, " cannot be taken away")
 	}
 }
 
@@ -72,8 +61,7 @@ func TestLifeWork(t *testing.T) {
 	read := map[int][2]int64{}
 	for _, n := range []int{500, 8000} {
 		st := mem.New()
-		r, err := care.New(t.Context(), st, memkit.By, core.Options{})
-		must.OK(t, err)
+		r := must.Get(care.New(t.Context(), st, memkit.By, core.Options{}))(t)
 		var lines []string
 		for i := range n {
 			lines = append(lines, fmt.Sprintf(`{"node":{"key":"n%d","type":"fact","summary":"note %d"}}`, i, i))
@@ -83,26 +71,20 @@ func TestLifeWork(t *testing.T) {
 		}
 		memkit.Tell(t, r, lines...)
 		c := repokit.NewCounted(st)
-		cold, err := care.New(t.Context(), c, memkit.By, core.Options{})
-		must.OK(t, err)
+		cold := must.Get(care.New(t.Context(), c, memkit.By, core.Options{}))(t)
 		r = cold
 		s := memkit.Tip(t, r)
 		c.FactCounts.Reset()
-		if _, err := Importance(t.Context(), s, graph.NodeID("n0"), memkit.By.Time,
-			ImportanceOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(Importance(t.Context(), s, graph.NodeID("n0"), memkit.By.Time,
+			ImportanceOptions{}))(t)
 		weighed := c.FactCounts.Counts().BlocksRead
 		c.FactCounts.Reset()
-		_, err = Mark(t.Context(), r, memkit.Opt, MarkRequest{State: graph.Contradicted,
-			Nodes: []string{"n7"}, By: "n9"})
-		must.OK(t, err)
+		must.Get(Mark(t.Context(), r, memkit.Opt, MarkRequest{State: graph.Contradicted,
+			Nodes: []string{"n7"}, By: "n9"}))(t)
 		read[n] = [2]int64{weighed, c.FactCounts.Counts().BlocksRead}
 	}
 	t.Logf("blocks read: %v", read)
 	for i := range 2 {
-		if read[8000][i] > read[500][i]+24 {
-			t.Errorf("blocks read: %v", read)
-		}
+		must.Check(t, read[8000][i] <= read[500][i]+24, "blocks read: %v", read)
 	}
 }

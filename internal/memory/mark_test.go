@@ -40,8 +40,7 @@ func TestForgottenIsNotRetrieved(t *testing.T) {
 	}
 	said := func(s *core.Snapshot) (found int) {
 		for _, req := range requests {
-			a, err := rank.Retrieve(t.Context(), s, req)
-			must.OK(t, err, req)
+			a := must.Get(rank.Retrieve(t.Context(), s, req))(t, req)
 			text := ""
 			for _, it := range a.Items {
 				if it.ID == secret || it.Against == secret {
@@ -59,13 +58,10 @@ func TestForgottenIsNotRetrieved(t *testing.T) {
 		}
 		return found
 	}
-	if said(memkit.Tip(t, r)) == 0 {
-		t.Fatal("nothing finds it before")
-	}
+	must.Require(t, said(memkit.Tip(t, r)) != 0, "nothing finds it before")
 	before := memkit.Tip(t, r).Graph()
 	req := MarkRequest{State: graph.Forgotten, Nodes: []string{"secret"}, Reason: "no"}
-	_, err := Mark(t.Context(), r, memkit.Opt, req)
-	must.OK(t, err)
+	must.Get(Mark(t.Context(), r, memkit.Opt, req))(t)
 	if n := said(memkit.Tip(t, r)); n > 0 {
 		t.Errorf("%d answers have what is forgotten", n)
 	}
@@ -83,14 +79,11 @@ func TestMarkRequests(t *testing.T) {
 		{State: graph.Stale, Nodes: make([]string, MaxMarked+1)},
 	} {
 		_, err := Mark(t.Context(), r, memkit.Opt, req)
-		if !errors.Is(err, state.ErrInvalid) && !errors.Is(err, graph.ErrInvalid) {
-			t.Errorf("%.80v: %v", req, err)
-		}
+		must.Check(t, errors.Is(err, state.ErrInvalid) || errors.Is(err, graph.ErrInvalid),
+			"%.80v: %v", req, err)
 	}
 	_, err := Mark(t.Context(), r, memkit.Opt, MarkRequest{State: graph.Stale, Nodes: []string{"x", "w"}})
-	if !IsMissing(err) {
-		t.Error(err)
-	}
+	must.Check(t, IsMissing(err), "%v", err)
 	must.Equal(t, memkit.Tip(t, r).CID(), before, "something was written")
 }
 
@@ -101,8 +94,7 @@ func TestSettledByThird(t *testing.T) {
 		`{"node":{"key":"b","type":"T"}}`)
 	says := func(of, want string) {
 		t.Helper()
-		mark, err := memkit.Tip(t, r).Mark(t.Context(), graph.OnNode, graph.NodeID(of))
-		must.OK(t, err)
+		mark := must.Get(memkit.Tip(t, r).Mark(t.Context(), graph.OnNode, graph.NodeID(of)))(t)
 		got := ""
 		if mark != nil {
 			got = string(mark.State) + " " + mark.Reason
@@ -128,12 +120,9 @@ func TestSettledByThird(t *testing.T) {
 	res := mark(graph.Forgotten, "x", "", "")
 	says("a", "contradicted second b")
 	says("b", "contradicted second a")
-	if len(res.Marked) != 1 || len(res.Unmarked) != 0 {
-		t.Errorf("%v %v", res.Marked, res.Unmarked)
-	}
+	must.Check(t, len(res.Marked) == 1 && len(res.Unmarked) == 0, "%v %v", res.Marked, res.Unmarked)
 	memkit.Undo(t, r, before)
-	_, err := Unmark(t.Context(), r, memkit.Opt, UnmarkRequest{Nodes: []string{"x"}})
-	must.OK(t, err)
+	must.Get(Unmark(t.Context(), r, memkit.Opt, UnmarkRequest{Nodes: []string{"x"}}))(t)
 	says("a", "contradicted second b")
 	mark(graph.Retired, "b", "", "")
 	says("a", "")
@@ -167,17 +156,13 @@ func TestRandomMarks(t *testing.T) {
 		default:
 			_, err = Mark(t.Context(), r, memkit.Opt, MarkRequest{State: state, Nodes: []string{name()}})
 		}
-		if err != nil && !errors.Is(err, state.ErrInvalid) {
-			t.Fatal(err)
-		}
+		must.Require(t, err == nil || errors.Is(err, state.ErrInvalid), "%v", err)
 		if memkit.Tip(t, r).CID() != before.CID() {
 			graphs = append(graphs, before.Graph())
 		}
 		checkPairs(t, memkit.Tip(t, r))
 	}
-	if len(graphs) < 20 {
-		t.Fatalf("only %d commits", len(graphs))
-	}
+	must.Require(t, len(graphs) >= 20, "only %d commits", len(graphs))
 	for _, before := range slices.Backward(graphs) {
 		memkit.Undo(t, r, before)
 	}
@@ -192,8 +177,7 @@ func checkPairs(t testing.TB, s *core.Snapshot) {
 		seen := map[graph.ID]bool{}
 		for at := id; !seen[at]; {
 			seen[at] = true
-			m, err := s.Mark(t.Context(), graph.OnNode, at)
-			must.OK(t, err)
+			m := must.Get(s.Mark(t.Context(), graph.OnNode, at))(t)
 			if m == nil || m.State != graph.Superseded {
 				break
 			}
@@ -207,11 +191,8 @@ func checkPairs(t testing.TB, s *core.Snapshot) {
 // TestStatesAreKnown: each state has a verb in messages and a weight.
 func TestStatesAreKnown(t *testing.T) {
 	for _, s := range graph.States() {
-		if k := said[s]; k.verb == "" || k.weight == 0 {
-			t.Errorf("%s is called %q and weighs %d", s, k.verb, k.weight)
-		}
+		k := said[s]
+		must.Check(t, k.verb != "" && k.weight != 0, "%s is called %q and weighs %d", s, k.verb, k.weight)
 	}
-	if len(said) != len(graph.States()) {
-		t.Errorf("%d states, of %d", len(said), len(graph.States()))
-	}
+	must.Equal(t, len(said), len(graph.States()), "states, of")
 }

@@ -1,6 +1,10 @@
 package memory
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
+)
 
 // TestReplaced: what leads by much may be replaced from a lower nearness on, and what others come close to does not.
 func TestReplaced(t *testing.T) {
@@ -28,8 +32,6 @@ func TestReplaced(t *testing.T) {
 		for i := range c.list {
 			c.list[i].ID[0] = byte(i + 1)
 		}
-		if got := replaced(c.list, c.vectors, now); got != c.want {
-			t.Errorf("%s: %d may be replaced, want %d", c.name, got, c.want)
-		}
+		must.Equal(t, replaced(c.list, c.vectors, now), c.want, c.name)
 	}
 }

@@ -64,29 +64,22 @@ func TestSchema(t *testing.T) {
 	for _, r := range guard.Rules() {
 		by.Secrets.Allow = append(by.Secrets.Allow, r.ID)
 	}
-	_, err := r.Commit(t.Context(), func(yield func(graph.Change, error) bool) {
+	must.Get(r.Commit(t.Context(), func(yield func(graph.Change, error) bool) {
 		yield(graph.Change{Node: token}, nil)
-	}, core.CommitOptions{Stamp: by})
-	must.OK(t, err)
-	got, err := SchemaOf(t.Context(), memkit.Tip(t, r), 50, func(int) {})
-	must.OK(t, err)
+	}, core.CommitOptions{Stamp: by}))(t)
+	got := must.Get(SchemaOf(t.Context(), memkit.Tip(t, r), 50, func(int) {}))(t)
 	text := schemaText(got)
 	for _, want := range []string{
 		"4 nodes: Person 2, Note 1, Service 1\n", "team 3: string; Person 2, Service 1;",
 		"level 2: ", "; Person 2; ", "owns 2: Person 2 -> Service 2\n", "knows 1: Person 1 -> Person 1\n",
 		`text 1: string; Note 1; "` + strings.Repeat("é", 60) + `…"`, "token 1: string; Service 1;\n", "+0 +0\n",
 	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
+		must.Check(t, strings.Contains(text, want), "no %q in\n%s", want, text)
 	}
 	for _, no := range []string{"rank", "secret team", "likes", key} {
-		if strings.Contains(text, no) {
-			t.Errorf("%q in\n%s", no, text)
-		}
+		must.Check(t, !strings.Contains(text, no), "%q in\n%s", no, text)
 	}
-	got, err = SchemaOf(t.Context(), memkit.Tip(t, r), 1, func(int) {})
-	must.OK(t, err)
+	got = must.Get(SchemaOf(t.Context(), memkit.Tip(t, r), 1, func(int) {}))(t)
 	if got.MoreNodes != 2 || got.MoreProps != 3 || got.MoreEdges != 1 {
 		t.Errorf("cut to one: %s", schemaText(got))
 	}

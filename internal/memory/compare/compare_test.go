@@ -17,22 +17,17 @@ type pair struct {
 
 func pairs(t *testing.T, file string) []pair {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	must.OK(t, err)
+	data := must.Get(os.ReadFile(file))(t)
 	var out []pair
 	for i, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
 		f := strings.Split(line, "\t")
-		if len(f) != 4 {
-			t.Fatalf("%s:%d: %d fields", file, i+1, len(f))
-		}
+		must.Require(t, len(f) == 4, "%s:%d: %d fields", file, i+1, len(f))
 		out = append(out, pair{i + 1, f[0], f[1], f[2], f[3]})
 	}
-	if len(out) == 0 {
-		t.Fatalf("%s: no pairs", file)
-	}
+	must.Require(t, len(out) != 0, "%s: no pairs", file)
 	return out
 }
 
@@ -78,8 +73,7 @@ func TestPairs(t *testing.T) {
 
 // TestApart holds the rules to pairs that were chosen to break them.
 func TestApart(t *testing.T) {
-	data, err := os.ReadFile("testdata/apart.txt")
-	must.OK(t, err)
+	data := must.Get(os.ReadFile("testdata/apart.txt"))(t)
 	n := 0
 	for i, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
 		if strings.HasPrefix(line, "#") {
@@ -87,13 +81,10 @@ func TestApart(t *testing.T) {
 		}
 		n++
 		a, b, ok := strings.Cut(line, "\t")
-		if !ok || len(Compare(a, b).Differs) == 0 || len(Compare(b, a).Differs) == 0 {
-			t.Errorf("line %d: merged: %s", i+1, line)
-		}
+		must.Check(t, ok && len(Compare(a, b).Differs) != 0 && len(Compare(b, a).Differs) != 0,
+			"line %d: merged: %s", i+1, line)
 	}
-	if n < 80 {
-		t.Errorf("only %d pairs", n)
-	}
+	must.Check(t, n >= 80, "only %d pairs", n)
 }
 
 // FuzzCompare holds that any two strings can be compared, in bounds, and the same way round.
@@ -106,12 +97,10 @@ func FuzzCompare(f *testing.F) {
 			return
 		}
 		ab, ba := Compare(a, b), Compare(b, a)
-		if ab.Similarity != ba.Similarity || (len(ab.Differs) == 0) != (len(ba.Differs) == 0) {
-			t.Errorf("%q %q: %v, turned %v", a, b, ab, ba)
-		}
-		if ab.Similarity < 0 || ab.Similarity > 65536 || len(ab.Differs) > MaxDiffers {
-			t.Errorf("%q %q: %v", a, b, ab)
-		}
+		must.Check(t, ab.Similarity == ba.Similarity && (len(ab.Differs) == 0) == (len(ba.Differs) == 0),
+			"%q %q: %v, turned %v", a, b, ab, ba)
+		must.Check(t, ab.Similarity >= 0 && ab.Similarity <= 65536 && len(ab.Differs) <= MaxDiffers,
+			"%q %q: %v", a, b, ab)
 		if c := Compare(a, a); c.Similarity > 0 && len(c.Differs) > 0 {
 			t.Errorf("%q differs from itself: %v", a, c.Differs)
 		}

@@ -31,15 +31,12 @@ func found(s string) string {
 // TestProse reads texts as people write them, each followed by a line ---- and what is in it.
 func TestProse(t *testing.T) {
 	const file = "testdata/prose.txt"
-	data, err := os.ReadFile(file)
-	must.OK(t, err)
+	data := must.Get(os.ReadFile(file))(t)
 	var out strings.Builder
 	cases := 0
 	for block := range strings.SplitSeq(strings.TrimSpace(string(data)), "\n\n") {
 		text, want, ok := strings.Cut(block+"\n", "\n----\n")
-		if !ok {
-			t.Fatalf("no ---- in %q", block)
-		}
+		must.Require(t, ok, "no ---- in %q", block)
 		want = strings.TrimSuffix(want, "\n")
 		got := strings.TrimSuffix(found(text), "\n")
 		if cases++; got != want && !*rewrite {
@@ -47,9 +44,7 @@ func TestProse(t *testing.T) {
 		}
 		fmt.Fprintf(&out, "%s\n----\n%s\n\n", text, got)
 	}
-	if cases < 20 {
-		t.Fatalf("only %d cases", cases)
-	}
+	must.Require(t, cases >= 20, "only %d cases", cases)
 	if *rewrite {
 		must.OK(t, os.WriteFile(file, []byte(strings.ReplaceAll(out.String(), "----\n\n\n", "----\n\n")),
 			0o644))
@@ -60,26 +55,17 @@ func TestProse(t *testing.T) {
 func check(t *testing.T, s string, names []string) {
 	t.Helper()
 	list := Entities(s, names)
-	if len(list) > MaxEntities {
-		t.Fatalf("%d entities", len(list))
-	}
+	must.Require(t, len(list) <= MaxEntities, "%d entities", len(list))
 	end, seen := 0, map[string]bool{}
 	for _, e := range list {
-		if e.Start < end || e.End <= e.Start || e.End > len(s) || s[e.Start:e.End] != e.Name {
-			t.Fatalf("%q: %+v after %d", s, e, end)
-		}
-		if seen[e.Key] || e.Key != Fold(e.Name) || e.Key == "" {
-			t.Fatalf("%q: key %q", s, e.Key)
-		}
-		if Fold(e.Key) != e.Key {
-			t.Fatalf("%q folds to %q", e.Key, Fold(e.Key))
-		}
+		must.Require(t, e.Start >= end && e.End > e.Start && e.End <= len(s) && s[e.Start:e.End] == e.Name,
+			"%q: %+v after %d", s, e, end)
+		must.Require(t, !seen[e.Key] && e.Key == Fold(e.Name) && e.Key != "", "%q: key %q", s, e.Key)
+		must.Equal(t, Fold(e.Key), e.Key, "folds to")
 		seen[e.Key], end = true, e.End
 	}
 	signals := Signals(s)
-	if len(signals) > MaxSignals {
-		t.Fatalf("%d signals", len(signals))
-	}
+	must.Require(t, len(signals) <= MaxSignals, "%d signals", len(signals))
 	for i, g := range signals {
 		if g.Start < 0 || g.End < g.Start || g.End > len(s) || i > 0 && g.Start < signals[i-1].Start ||
 			!strings.Contains(s, g.Cause) || !strings.Contains(s, g.Effect) {
@@ -89,8 +75,7 @@ func check(t *testing.T, s string, names []string) {
 }
 
 func FuzzExtract(f *testing.F) {
-	data, err := os.ReadFile("testdata/prose.txt")
-	must.OK(f, err)
+	data := must.Get(os.ReadFile("testdata/prose.txt"))(f)
 	for block := range strings.SplitSeq(string(data), "\n\n") {
 		text, _, _ := strings.Cut(block, "\n----\n")
 		f.Add(text, "billing service")
@@ -105,9 +90,7 @@ func TestLong(t *testing.T) {
 		s := strings.Repeat(part, 40_000)
 		check(t, s, []string{"Alice", "人"})
 		for _, e := range Entities(s, nil) {
-			if utf8.RuneCountInString(s[:e.End]) > MaxText {
-				t.Fatalf("%q: found behind the bound", part)
-			}
+			must.Require(t, utf8.RuneCountInString(s[:e.End]) <= MaxText, "%q: found behind the bound", part)
 		}
 	}
 }

@@ -39,8 +39,7 @@ func world(t *testing.T, seed uint64, shuffle bool) *core.Repo {
 		rand.Shuffle(len(all), func(a, b int) { all[a], all[b] = all[b], all[a] })
 	}
 	in := strings.NewReader(strings.Join(all, "\n") + "\n")
-	_, err := r.Commit(t.Context(), state.ReadChanges(in, "w"), core.CommitOptions{Stamp: memkit.By})
-	must.OK(t, err)
+	must.Get(r.Commit(t.Context(), state.ReadChanges(in, "w"), core.CommitOptions{Stamp: memkit.By}))(t)
 	return r
 }
 
@@ -64,14 +63,10 @@ func TestExplore(t *testing.T) {
 			{Topic: "lamp", Filter: Filter{Directions: []adjacency.Direction{adjacency.In}}},
 			{Topic: "anchor", Filter: Filter{Marks: []graph.State{graph.Forgotten}}},
 		} {
-			x, err := Explore(t.Context(), s, req)
-			must.OK(t, err)
+			x := must.Get(Explore(t.Context(), s, req))(t)
 			holdExploration(t, s, req, x)
-			again, err := Explore(t.Context(), memkit.Tip(t, world(t, seed, true)), req)
-			must.OK(t, err)
-			if explored(x) != explored(again) {
-				t.Errorf("seed %d, %+v:\n%s\nin another order:\n%s", seed, req, explored(x), explored(again))
-			}
+			again := must.Get(Explore(t.Context(), memkit.Tip(t, world(t, seed, true)), req))(t)
+			must.Equal(t, explored(x), explored(again), "seed ", seed, ", ", req, ":\n")
 		}
 	}
 }
@@ -115,8 +110,7 @@ func TestExploreRefuses(t *testing.T) {
 		{Topic: "a", Filter: Filter{Marks: []graph.State{"x"}}}, {Topic: "a", Filter: Filter{Types: []string{""}}},
 		{Node: graph.NodeID("nothing")},
 	} {
-		if x, err := Explore(t.Context(), s, req); err == nil {
-			t.Errorf("%+v: %v", req, x)
-		}
+		x, err := Explore(t.Context(), s, req)
+		must.Check(t, err != nil, "%+v: %v", req, x)
 	}
 }

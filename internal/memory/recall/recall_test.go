@@ -18,20 +18,16 @@ import (
 func recallable(t *testing.T, edge string) *core.Snapshot {
 	t.Helper()
 	by := state.Stamp{Author: "erin", Time: 1_767_225_600_000_000, Command: []string{"test"}}
-	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), mem.New(), by, core.Options{}))(t)
 	t.Cleanup(func() {
 		must.OK(t, r.Close())
 	})
-	_, err = r.Commit(t.Context(), state.ReadChanges(strings.NewReader(
+	must.Get(r.Commit(t.Context(), state.ReadChanges(strings.NewReader(
 		`{"node":{"key":"fail","type":"event","summary":"The pump failed"}}
 {"node":{"key":"silt","type":"fact","summary":"Silt blocked the inlet"}}
 {"edge":{"type":"`+edge+`","src":"silt","dst":"fail"}}
-`), "test.jsonl"), core.CommitOptions{Stamp: by, Message: "first"})
-	must.OK(t, err)
-	s, err := r.Snapshot(t.Context(), "HEAD")
-	must.OK(t, err)
-	return s
+`), "test.jsonl"), core.CommitOptions{Stamp: by, Message: "first"}))(t)
+	return must.Get(r.Snapshot(t.Context(), "HEAD"))(t)
 }
 
 // TestRecallKnowsEdges keeps the types of edges that the verbs write those that intents favour.
@@ -41,9 +37,7 @@ func TestRecallKnowsEdges(t *testing.T) {
 		a, err := recall.Recall(t.Context(), s, retrieve.Request{Text: "pump", Intent: intent,
 			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)},
 			Floor:            retrieve.FloorRest})
-		if err != nil || len(a.Items) != 2 {
-			t.Fatalf("%s: %d items, %v", edge, len(a.Items), err)
-		}
+		must.Require(t, err == nil && len(a.Items) == 2, "%s: %d items, %v", edge, len(a.Items), err)
 		return a.Items[1].Recall.Graph
 	}
 	for _, c := range []struct {
@@ -56,9 +50,8 @@ func TestRecallKnowsEdges(t *testing.T) {
 	} {
 		other := brings("owns", c.intent)
 		for _, edge := range c.edges {
-			if n := brings(edge, c.intent); n <= other {
-				t.Errorf("%s: %s brings %d, any other %d", c.intent, edge, n, other)
-			}
+			n := brings(edge, c.intent)
+			must.Check(t, n > other, "%s: %s brings %d, any other %d", c.intent, edge, n, other)
 		}
 		if n := brings(memory.EdgeSimilar, c.intent); n == 0 || n >= other {
 			t.Errorf("%s: %s brings %d, any other %d", c.intent, memory.EdgeSimilar, n, other)
@@ -69,16 +62,14 @@ func TestRecallKnowsEdges(t *testing.T) {
 // TestRecall asks a small memory: the intent is read from the question unless it is given.
 func TestRecall(t *testing.T) {
 	s := recallable(t, memory.EdgeCauses)
-	a, err := recall.Recall(t.Context(), s, retrieve.Request{Text: "Why did the pump fail?",
-		Floor: retrieve.FloorRest})
-	must.OK(t, err)
+	a := must.Get(recall.Recall(t.Context(), s, retrieve.Request{Text: "Why did the pump fail?",
+		Floor: retrieve.FloorRest}))(t)
 	if a.Recall.Intent != retrieve.IntentWhy || len(a.Items) != 2 || a.Items[1].Key != "silt" ||
 		a.Items[1].Recall.Graph == 0 {
 		t.Errorf("%+v, items %+v", a.Recall, a.Items)
 	}
-	a, err = recall.Recall(t.Context(), s, retrieve.Request{Text: "Why quagga?", Intent: retrieve.IntentWhen})
+	a, err := recall.Recall(t.Context(), s, retrieve.Request{Text: "Why quagga?", Intent: retrieve.IntentWhen})
 	must.OK(t, err)
-	if a.Recall.Intent != retrieve.IntentWhen || a.Verdict != retrieve.Unknown {
-		t.Errorf("%+v, verdict %s", a.Recall, a.Verdict)
-	}
+	must.Equal(t, a.Recall.Intent, retrieve.IntentWhen, "verdict")
+	must.Equal(t, a.Verdict, retrieve.Unknown, "verdict")
 }

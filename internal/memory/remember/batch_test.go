@@ -45,8 +45,7 @@ func sentences(from, n int) []Request {
 // batch each memory is compared with up to sixteen others.
 func TestBatch(t *testing.T) {
 	const items = 1000
-	r, err := care.Init(t.Context(), t.TempDir(), linkBy, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.Init(t.Context(), t.TempDir(), linkBy, core.Options{}))(t)
 	defer func() {
 		must.OK(t, r.Close())
 	}()
@@ -59,17 +58,14 @@ func TestBatch(t *testing.T) {
 		must.OK(t, err)
 		objects := (after.Mallocs - before.Mallocs) / items
 		t.Logf("batch %d: %d objects, %d bytes each", n, objects, (after.TotalAlloc-before.TotalAlloc)/items)
-		if objects > most && !effort.Race {
-			t.Errorf("batch %d: %d objects for each memory, want at most %d", n, objects, most)
-		}
-		told, err := json.Marshal(res)
-		must.OK(t, err)
+		must.Check(t, objects <= most || effort.Race,
+			"batch %d: %d objects for each memory, want at most %d", n, objects, most)
+		told := must.Get(json.Marshal(res))(t)
 		decisions.Write(told)
 		last = res.Commit.String()
 	}
-	if got := hex.EncodeToString(decisions.Sum(nil)[:8]); last != goldenBatch || got != goldenDecisions {
-		t.Errorf("commit %s, decisions %s; want %s, %s", last, got, goldenBatch, goldenDecisions)
-	}
+	must.Equal(t, last, goldenBatch, "commit")
+	must.Equal(t, hex.EncodeToString(decisions.Sum(nil)[:8]), goldenDecisions, "commit")
 }
 
 // TestBareShapes holds the short ways of a log line and an identifier against their expressions.
@@ -88,11 +84,8 @@ func TestBareShapes(t *testing.T) {
 		} else if got {
 			lines++
 		}
-		if got, want := isBare(s), identifier.MatchString(s); got != want {
-			t.Errorf("%q: identifier %t, want %t", s, got, want)
-		}
+		got, want := isBare(s), identifier.MatchString(s)
+		must.Check(t, got == want, "%q: identifier %t, want %t", s, got, want)
 	}
-	if lines < 8 {
-		t.Errorf("%d log lines", lines)
-	}
+	must.Check(t, lines >= 8, "%d log lines", lines)
 }

@@ -68,10 +68,8 @@ func TestWriteCues(t *testing.T) {
 	keep(t, m, Request{Text: "Baskets are kept for 14 days", Tags: []string{"shop"}, Entities: []string{"Till"}},
 		Request{Text: "Ana owns scope", Cues: []string{"product owner"}},
 		Request{Text: "Nothing comes of this one"}, Request{Text: "The old port is closed"})
-	if _, err := memory.Mark(t.Context(), m.r, rememberAt(9).CommitOptions, memory.MarkRequest{
-		State: graph.Forgotten, Nodes: []string{ID(memory.Fact, "The old port is closed", 0).String()}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(memory.Mark(t.Context(), m.r, rememberAt(9).CommitOptions, memory.MarkRequest{
+		State: graph.Forgotten, Nodes: []string{ID(memory.Fact, "The old port is closed", 0).String()}}))(t)
 	var asked []string
 	var steps []string
 	github := "ghp_" + "q8Zt5Xw2Lk9Rv3Bn7Mc1" + "Yd4Fs6Hg0Jp2Kq8T"
@@ -98,10 +96,8 @@ func TestWriteCues(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	slices.Sort(asked)
-	if strings.Join(asked, ", ") != "Baskets are kept for 14 days, Nothing comes of this one" ||
-		strings.Join(steps, " ") != "1/2 2/2" {
-		t.Errorf("asked %q, told %q", asked, steps)
-	}
+	must.Equal(t, strings.Join(asked, ", "), "Baskets are kept for 14 days, Nothing comes of this one", "asked")
+	must.Equal(t, strings.Join(steps, " "), "1/2 2/2", "asked")
 	// Only the memory without a usable cue is asked about again.
 	asked = nil
 	if res, err = writeCues(t.Context(), m.r, rememberAt(11).CommitOptions, req); err != nil || res.Commits != 0 || len(asked) != 1 {
@@ -117,8 +113,7 @@ func TestWriteCuesGoesOn(t *testing.T) {
 	for i := range n {
 		reqs = append(reqs, Request{Text: fmt.Sprintf("Pier %d of the port is %d metres long", i, 7*i), NoDiff: true})
 	}
-	_, err := m.RememberAll(t.Context(), rememberAt(0), reqs)
-	must.OK(t, err)
+	must.Get(m.RememberAll(t.Context(), rememberAt(0), reqs))(t)
 	failure := errors.New("out of order")
 	asked, last := map[string]int{}, ""
 	req := cuesAsked{Write: func(_ context.Context, text string, _ int) ([]string, error) {
@@ -133,9 +128,8 @@ func TestWriteCuesGoesOn(t *testing.T) {
 	if !errors.Is(err, failure) || !strings.HasPrefix(err.Error(), "cues of memory "+ID(memory.Fact, last, 0).String()) {
 		t.Fatalf("%v", err)
 	}
-	if res.Memories != CuesBatch+3 || res.Commits != 2 {
-		t.Errorf("%+v", res)
-	}
+	must.Equal(t, res.Memories, CuesBatch+3)
+	must.Equal(t, res.Commits, 2)
 	req.Limit = CuesBatch
 	if res, err = writeCues(t.Context(), m.r, rememberAt(2).CommitOptions, req); err != nil ||
 		res.Memories != CuesBatch || res.Remaining != n-2*CuesBatch-3 {
@@ -149,9 +143,7 @@ func TestWriteCuesGoesOn(t *testing.T) {
 		t.Errorf("%d asked, %d have cues, want %d", len(asked), len(cuesOf(t, m)), n)
 	}
 	for text, times := range asked {
-		if times > 1 {
-			t.Errorf("%q was asked %d times", text, times)
-		}
+		must.Check(t, times <= 1, "%q was asked %d times", text, times)
 	}
 }
 

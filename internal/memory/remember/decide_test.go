@@ -26,13 +26,10 @@ import (
 // openMemory returns a memory on disk, if a commit is begun before it is durable.
 func openMemory(t *testing.T) *Writer {
 	t.Helper()
-	r, err := care.Init(t.Context(), t.TempDir(), memkit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.Init(t.Context(), t.TempDir(), memkit.By, core.Options{}))(t)
 	t.Cleanup(func() {
 		report, err := care.Fsck(context.Background(), r, care.FsckOptions{})
-		if err != nil || len(report.Errors) > 0 {
-			t.Errorf("fsck: %v %+v", err, report)
-		}
+		must.Check(t, err == nil && len(report.Errors) <= 0, "fsck: %v %+v", err, report)
 		must.OK(t, r.Close())
 	})
 	return New(r)
@@ -112,8 +109,7 @@ func TestNoneIsRefused(t *testing.T) {
 			"this": graph.Contradicted, "that": graph.Contradicted,
 		}
 		for kind, state := range want {
-			mark, err := s.Mark(t.Context(), graph.OnNode, graph.NodeID(fmt.Sprint(kind, i)))
-			must.OK(t, err)
+			mark := must.Get(s.Mark(t.Context(), graph.OnNode, graph.NodeID(fmt.Sprint(kind, i))))(t)
 			must.Equal(t, stateOf(mark), state, kind, i)
 		}
 	}
@@ -125,9 +121,8 @@ func TestNoneIsRefused(t *testing.T) {
 		}
 	}
 	slices.Sort(texts)
-	if n := len(texts); n != clients || len(slices.Compact(texts)) != clients {
-		t.Errorf("%d memories, %d different ones, want %d", n, len(slices.Compact(texts)), clients)
-	}
+	must.Equal(t, len(texts), clients, "memories")
+	must.Equal(t, len(slices.Compact(texts)), clients, "memories")
 }
 
 func stateOf(m *graph.Mark) graph.State {
@@ -154,15 +149,13 @@ func TestRefreshReadsOutsideTheTurn(t *testing.T) {
 	}}
 	checks, res, err := sources.Refresh(t.Context(), m.r, memkit.Opt, "a", files)
 	must.OK(t, err)
-	if len(checks) != 2 || checks[0].Source.Path != "b.txt" || res.NoChange || asked[""] != 2 {
-		t.Errorf("%+v, no change %t, asked %v", checks, res.NoChange, asked)
-	}
+	must.Check(t, len(checks) == 2 && checks[0].Source.Path == "b.txt" && !res.NoChange && asked[""] == 2,
+		"%+v, no change %t, asked %v", checks, res.NoChange, asked)
 	n, _, err := memkit.Tip(t, m.r).Node(t.Context(), graph.NodeID("a"))
 	must.OK(t, err)
 	want := []string{checks[0].Now.String(), "manual:Ada"}
-	if !slices.Equal(n.Sources, want) || !strings.Contains(want[0], "sha256=") {
-		t.Errorf("sources %q, want %q", n.Sources, want)
-	}
+	must.Check(t, slices.Equal(n.Sources, want) && strings.Contains(want[0], "sha256="),
+		"sources %q, want %q", n.Sources, want)
 	other := memkit.Opt
 	first := memkit.Tip(t, m.r).Commit().Parents[0]
 	other.Expect = &first
@@ -184,9 +177,7 @@ func TestLongDecisionsAmongShort(t *testing.T) {
 			for n := range 8 {
 				_, err := New(m.r).Remember(t.Context(), rememberAt(n), Request{
 					Text: fmt.Sprintf("Writer %d put the %dth key on hook %d", i, n, 100*i+n)})
-				if err != nil {
-					t.Error(err)
-				}
+				must.Check(t, err == nil, "%v", err)
 			}
 		})
 	}
@@ -195,8 +186,7 @@ func TestLongDecisionsAmongShort(t *testing.T) {
 		res, err := memory.Expire(t.Context(), m.r, memkit.Opt, memory.ExpireRequest{Now: memkit.By.Time})
 		must.OK(t, err)
 		expired += len(res.Marked)
-		_, err = review.Consolidate(t.Context(), m.r, memkit.Opt, review.ConsolidateRequest{}, nil)
-		must.OK(t, err)
+		must.Get(review.Consolidate(t.Context(), m.r, memkit.Opt, review.ConsolidateRequest{}, nil))(t)
 	}
 	wg.Wait()
 	must.Equal(t, expired, 1, "marked times")

@@ -49,19 +49,12 @@ func TestRememberTimes(t *testing.T) {
 		for i, req := range reqs {
 			opt := rememberAt(0)
 			opt.Time, req.Time = req.Time.Time, graph.OptTime{}
-			if _, err := one.Remember(t.Context(), opt, req); err != nil {
-				t.Fatalf("request %d: %v", i, err)
-			}
+			must.Get(one.Remember(t.Context(), opt, req))(t, "request ", i)
 		}
 		opt := rememberAt(100)
-		res, err := all.RememberAll(t.Context(), opt, reqs)
-		must.OK(t, err)
-		if len(res.Memories) != len(reqs) {
-			t.Errorf("%d answers to %d requests", len(res.Memories), len(reqs))
-		}
-		if got, want := all.headOf(t).Graph(), one.headOf(t).Graph(); got != want {
-			t.Errorf("round %d: graph %s of a batch, %s of single calls", round, got, want)
-		}
+		res := must.Get(all.RememberAll(t.Context(), opt, reqs))(t)
+		must.Equal(t, len(res.Memories), len(reqs), "answers to")
+		must.Equal(t, all.headOf(t).Graph(), one.headOf(t).Graph(), "round ", round, ": graph")
 		must.Equal(t, all.headOf(t).Commit().Time, opt.Time, "the commit is")
 	}
 }
@@ -84,10 +77,6 @@ func TestRememberTimesRefuses(t *testing.T) {
 	reqs := said("Alice sails", "Bob rows")
 	reqs[0].Time, reqs[1].Supersedes = graph.At(day0), []string{"nobody"}
 	_, err := m.RememberAll(t.Context(), rememberAt(1), reqs)
-	if err == nil || err.Error() != `memory 2: no node "nobody"` {
-		t.Errorf("error %v", err)
-	}
-	if m.headOf(t).CID().Defined() {
-		t.Error("something was written")
-	}
+	must.Check(t, err != nil && err.Error() == `memory 2: no node "nobody"`, "error %v", err)
+	must.Check(t, !m.headOf(t).CID().Defined(), "something was written")
 }

@@ -47,9 +47,7 @@ func TestAlias(t *testing.T) {
 	} {
 		m := newMemory(t)
 		keep(t, m, said(c.before...)...)
-		if got := aliases(t, keep(t, m, said(c.say)...)[0]); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
+		must.Same(t, aliases(t, keep(t, m, said(c.say)...)[0]), c.want, c.name)
 	}
 }
 
@@ -58,9 +56,7 @@ func TestAliasStays(t *testing.T) {
 	m := newMemory(t)
 	got := keep(t, m, said("On Monday Caroline Smith moved", "On Friday Caroline left")...)
 	short, full := graph.NodeID("entity/caroline"), graph.NodeID("entity/caroline smith")
-	if want := []graph.ID{full}; !slices.Equal(aliases(t, got[1]), want) {
-		t.Fatalf("bound to %v", aliases(t, got[1]))
-	}
+	must.Same(t, aliases(t, got[1]), []graph.ID{full}, "bound to")
 	edge := graph.EdgeID(short, memory.EdgeAlias, full, "")
 	if _, _, err := m.headOf(t).Edge(t.Context(), edge); err != nil {
 		t.Fatal(err)
@@ -81,12 +77,8 @@ func TestAliasStays(t *testing.T) {
 func TestAliasKeepsNoName(t *testing.T) {
 	m := newMemory(t)
 	got := keep(t, m, said("On Monday Caroline Smith moved", "On Friday Caroline left")...)
-	res, err := care.Purge(t.Context(), m.r, got[1].ID.String(), care.PurgeOptions{Stamp: linkBy})
-	must.OK(t, err)
-	if want := graph.NodeID("entity/caroline"); !slices.Contains(res.Derived, want) {
-		t.Errorf("gone are %v", res.Derived)
-	}
-	if slices.Contains(res.Derived, graph.NodeID("entity/caroline smith")) {
-		t.Error("a name goes that another memory mentions")
-	}
+	res := must.Get(care.Purge(t.Context(), m.r, got[1].ID.String(), care.PurgeOptions{Stamp: linkBy}))(t)
+	must.Check(t, slices.Contains(res.Derived, graph.NodeID("entity/caroline")), "gone are %v", res.Derived)
+	must.Check(t, !slices.Contains(res.Derived, graph.NodeID("entity/caroline smith")),
+		"a name goes that another memory mentions")
 }

@@ -3,7 +3,6 @@ package remember
 import (
 	"cmp"
 	"errors"
-	"maps"
 	"slices"
 	"testing"
 
@@ -96,17 +95,11 @@ func TestNamesakes(t *testing.T) {
 		[]string{"p3", "entity/max muster", "entity/olga orr"}) {
 		t.Errorf("%q", a)
 	}
-	if a := linked(t, m, got[1], memory.EdgeAbout); !slices.Equal(a, []string{"p3"}) {
-		t.Errorf("%q", a)
-	}
-	if a := linked(t, m, got[2], memory.EdgeAbout); !slices.Equal(a, []string{"entity/olga orr"}) {
-		t.Errorf("%q", a)
-	}
+	must.Same(t, linked(t, m, got[1], memory.EdgeAbout), []string{"p3"})
+	must.Same(t, linked(t, m, got[2], memory.EdgeAbout), []string{"entity/olga orr"})
 	_, err := m.Remember(t.Context(), rememberAt(9), Request{Text: "It is so", About: "feedbeef"})
 	var bad *RequestError
-	if !errors.As(err, &bad) || bad.Param != "about" {
-		t.Error(err)
-	}
+	must.Check(t, errors.As(err, &bad) && bad.Param == "about", "%v", err)
 	keep(t, m, Request{Text: "It is so", About: "key:feedbeef"})
 }
 
@@ -129,12 +122,10 @@ func TestEdgesAreCounted(t *testing.T) {
 				t.Errorf("nothing explains %s", l.Type)
 			}
 			e, _, err := m.headOf(t).Edge(t.Context(), l.ID)
-			if err != nil || e.Src != nodeOf(l.Src) || e.Dst != nodeOf(l.Dst) || e.Type != l.Type {
-				t.Errorf("%+v: %+v, %v", l, e, err)
-			}
+			must.Check(t, err == nil && e.Src == nodeOf(l.Src) && e.Dst == nodeOf(l.Dst) && e.Type == l.Type,
+				"%+v: %+v, %v", l, e, err)
 		}
-		if !maps.Equal(of, got.Edges) || int(after-before) != all {
-			t.Errorf("memory %d: %v, told %v, and %d more edges", i, of, got.Edges, after-before)
-		}
+		must.Same(t, of, got.Edges, "memory ", i)
+		must.Equal(t, int(after-before), all, "memory ", i)
 	}
 }

@@ -26,13 +26,10 @@ var linkBy = state.Stamp{Author: "t", Time: day0, Command: []string{"test"}}
 // newMemory returns a memory over an empty repository, which is checked at the end.
 func newMemory(t testing.TB) *Writer {
 	t.Helper()
-	r, err := care.New(t.Context(), mem.New(), linkBy, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), mem.New(), linkBy, core.Options{}))(t)
 	t.Cleanup(func() {
 		report, err := care.Fsck(context.Background(), r, care.FsckOptions{})
-		if err != nil || len(report.Errors) > 0 {
-			t.Errorf("fsck: %v, %+v", err, report)
-		}
+		must.Check(t, err == nil && len(report.Errors) <= 0, "fsck: %v, %+v", err, report)
 		r.Close()
 	})
 	return New(r)
@@ -64,8 +61,7 @@ func (m *Writer) headOf(t testing.TB) *core.Snapshot {
 	t.Helper()
 	s, err := m.r.Snapshot(t.Context(), "HEAD")
 	if err != nil {
-		s, err = m.r.At(t.Context(), ipld.CID{})
-		must.OK(t, err)
+		s = must.Get(m.r.At(t.Context(), ipld.CID{}))(t)
 	}
 	return s
 }
@@ -78,8 +74,7 @@ func (m *Writer) writeDrafts(t testing.TB, opt LinkOptions, near []Near, ds ...*
 	var all []graph.Change
 	var out []Linked
 	for _, d := range ds {
-		got, err := l.links(t.Context(), d, nil, near)
-		must.OK(t, err)
+		got := must.Get(l.links(t.Context(), d, nil, near))(t)
 		l.wrote(d)
 		all = append(all, changes(s, d, got.Links)...)
 		out = append(out, got)
@@ -93,8 +88,7 @@ func (m *Writer) writeDrafts(t testing.TB, opt LinkOptions, near []Near, ds ...*
 			}
 		}
 	}
-	_, err := m.r.Commit(t.Context(), lines, core.CommitOptions{Stamp: by, Message: "m"})
-	must.OK(t, err)
+	must.Get(m.r.Commit(t.Context(), lines, core.CommitOptions{Stamp: by, Message: "m"}))(t)
 	return out
 }
 
@@ -153,9 +147,7 @@ func TestLinks(t *testing.T) {
 ? causal #1 14563`},
 	} {
 		got := shown(m.writeDrafts(t, LinkOptions{}, x.near, x.d)[0], a, b, c, d)
-		if got != x.want {
-			t.Errorf("#%d:\n%s\nwant:\n%s", i, got, x.want)
-		}
+		must.Equal(t, got, x.want, "#", i, ":\n")
 	}
 }
 
@@ -172,27 +164,19 @@ func TestLinkRules(t *testing.T) {
 	similar := []Near{{ID: a.ID, Text: 30_000, Cosine: 60_000}}
 	link := func(off ...LinkRule) []Link {
 		l := m.newLinker(m.headOf(t), LinkOptions{Off: off})
-		got, err := l.links(t.Context(), d, nil, similar)
-		must.OK(t, err)
+		got := must.Get(l.links(t.Context(), d, nil, similar))(t)
 		return got.Links
 	}
 	all := link()
 	for _, rule := range Rules() {
 		want := slices.DeleteFunc(slices.Clone(all), func(l Link) bool { return of[l.Type] == rule })
-		if len(want) == len(all) {
-			t.Errorf("%s: wrote nothing", rule)
-		}
-		if got := link(rule); shown(Linked{Links: got}) != shown(Linked{Links: want}) {
-			t.Errorf("without %s:\n%s\nwant:\n%s", rule, shown(Linked{Links: got}),
-				shown(Linked{Links: want}))
-		}
+		must.Check(t, len(want) != len(all), "%s: wrote nothing", rule)
+		must.Equal(t, shown(Linked{Links: link(rule)}), shown(Linked{Links: want}), "without ", rule, ":\n")
 	}
 	if got := link(Rules()...); len(got) > 0 {
 		t.Errorf("without any: %v", got)
 	}
-	if err := (LinkOptions{Off: []LinkRule{"x"}}).Validate(); err == nil {
-		t.Error("an unknown rule passes")
-	}
+	must.Check(t, (LinkOptions{Off: []LinkRule{"x"}}).Validate() != nil, "an unknown rule passes")
 }
 
 // TestCausalDirection: an edge leads from cause to effect whichever of them the text names first, and
@@ -239,9 +223,7 @@ func TestSemanticLinks(t *testing.T) {
 	counts := map[string]int{}
 	for _, l := range got.Links {
 		counts[l.Type]++
-		if l.Type == memory.EdgeSimilar && l.Weight != 60_000 {
-			t.Errorf("weight %d", l.Weight)
-		}
+		must.Check(t, l.Type != memory.EdgeSimilar || l.Weight == 60_000, "weight %d", l.Weight)
 	}
 	if counts[memory.EdgeSimilar] != 3 || len(got.Candidates) != 2 || got.Candidates[0].Score != 52_428 ||
 		got.Candidates[1].Score != 26_214 {
@@ -255,9 +237,7 @@ func TestTemporal(t *testing.T) {
 	m := newMemory(t)
 	one, two := draft("one", 0, "s"), draft("two", 0, "s")
 	got := m.writeDrafts(t, LinkOptions{}, nil, one, two)
-	if s := shown(got[1], one, two); s != "#1 -follows-> #0 0 (the memory before it of the source s)" {
-		t.Error(s)
-	}
+	must.Equal(t, shown(got[1], one, two), "#1 -follows-> #0 0 (the memory before it of the source s)")
 	mark := graph.Change{Mark: &graph.MarkChange{On: graph.MarkRef{Node: graph.Ref{ID: two.ID}},
 		State: graph.Forgotten}}
 	commitChanges(t, m, mark)
@@ -294,8 +274,7 @@ func commitChanges(t *testing.T, m *Writer, list ...graph.Change) {
 			}
 		}
 	}
-	_, err := m.r.Commit(t.Context(), seq, core.CommitOptions{Stamp: linkBy})
-	must.OK(t, err)
+	must.Get(m.r.Commit(t.Context(), seq, core.CommitOptions{Stamp: linkBy}))(t)
 }
 
 // TestLinksDeterminism: neither what a Writer remembers of earlier commits nor the order of what is
@@ -310,8 +289,7 @@ func TestLinksDeterminism(t *testing.T) {
 		near = append(near, Near{ID: d.ID, Text: int64(20_000 + i%7), Cosine: int64(30_000 + 1000*i)})
 		if i%10 == 9 {
 			by := linkBy
-			_, err := history.Undo(t.Context(), m.r, "", by)
-			must.OK(t, err)
+			must.Get(history.Undo(t.Context(), m.r, "", by))(t)
 			must.Equal(t, m.headOf(t).Graph(), before, "undo of ", i)
 			near = near[:len(near)-1]
 		}
@@ -325,8 +303,7 @@ func TestLinksDeterminism(t *testing.T) {
 		}
 		l := fresh.newLinker(s, LinkOptions{})
 		rand.Shuffle(len(near), func(a, b int) { near[a], near[b] = near[b], near[a] })
-		got, err := l.links(t.Context(), d, nil, near)
-		must.OK(t, err)
+		got := must.Get(l.links(t.Context(), d, nil, near))(t)
 		if text := shown(got); want == "" {
 			want = text
 		} else if text != want {

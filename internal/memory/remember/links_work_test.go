@@ -38,8 +38,7 @@ func fill(t testing.TB, r *core.Repo, n int) {
 			}
 		}
 	}
-	_, err := r.Commit(t.Context(), changes, core.CommitOptions{Stamp: linkBy})
-	must.OK(t, err)
+	must.Get(r.Commit(t.Context(), changes, core.CommitOptions{Stamp: linkBy}))(t)
 }
 
 // story is a draft with names, a signal and tags.
@@ -56,8 +55,7 @@ func TestReadingWork(t *testing.T) {
 	last := map[string]int64{}
 	for _, n := range []int{1_000, 10_000} {
 		st := mem.New()
-		r, err := care.New(t.Context(), st, linkBy, core.Options{})
-		must.OK(t, err)
+		r := must.Get(care.New(t.Context(), st, linkBy, core.Options{}))(t)
 		fill(t, r, n)
 		m := New(r)
 		d := story(1)
@@ -72,17 +70,14 @@ func TestReadingWork(t *testing.T) {
 				return err
 			}},
 			{"related", 2500, func(s *core.Snapshot) error {
-				_, err := recall.Related(t.Context(), s, recall.RelatedRequest{ID: d.ID})
-				return err
+				return must.Err(recall.Related(t.Context(), s, recall.RelatedRequest{ID: d.ID}))
 			}},
 			{"suggest", 500, func(s *core.Snapshot) error {
-				_, err := recall.Suggest(t.Context(), s, "w77 ran out of memory in Berlin")
-				return err
+				return must.Err(recall.Suggest(t.Context(), s, "w77 ran out of memory in Berlin"))
 			}},
 		} {
 			counts := repokit.NewCounted(st)
-			cold, err := care.New(t.Context(), counts, linkBy, core.Options{})
-			must.OK(t, err)
+			cold := must.Get(care.New(t.Context(), counts, linkBy, core.Options{}))(t)
 			s := New(cold).headOf(t)
 			counts.FactCounts.Reset()
 			counts.DerivedCounts.Reset()

@@ -32,8 +32,7 @@ func TestNearest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := newMemory(t)
 			first := keep(t, m, said(slices.Concat(others, []string{old})...)...)[len(others)]
-			res, err := m.Remember(t.Context(), rememberAt(len(others)+c.after), c.req)
-			must.OK(t, err)
+			res := must.Get(m.Remember(t.Context(), rememberAt(len(others)+c.after), c.req))(t)
 			r := res.Memories[0]
 			if near := len(r.Nearest) > 0 && r.Nearest[0].ID == first.ID; near != c.near || !near && len(r.Nearest) > 0 {
 				t.Errorf("nearest: %+v", r.Nearest)
@@ -57,12 +56,10 @@ func TestBatchAsksNothing(t *testing.T) {
 		for i := range reqs {
 			reqs[i].Time = graph.OptTime{Time: day0 + 80*hourMicros, Given: timed}
 		}
-		res, err := m.RememberAll(t.Context(), rememberAt(100), reqs)
-		must.OK(t, err)
+		res := must.Get(m.RememberAll(t.Context(), rememberAt(100), reqs))(t)
 		for _, r := range res.Memories {
-			if len(r.Nearest) > 0 || !r.Settle.IsZero() || len(r.Superseded) > 0 {
-				t.Errorf("timed %t: %+v", timed, r)
-			}
+			must.Check(t, len(r.Nearest) <= 0 && r.Settle.IsZero() && len(r.Superseded) <= 0,
+				"timed %t: %+v", timed, r)
 		}
 	}
 }

@@ -46,18 +46,13 @@ func TestParamsAtOnce(t *testing.T) {
 		must.OK(t, <-errs)
 	}
 	s := memkit.Tip(t, r)
-	own, err := memory.OwnHalfLivesAt(t.Context(), s)
-	if err != nil || len(own) != n {
-		t.Errorf("%v %v", own, err)
-	}
+	own := must.Get(memory.OwnHalfLivesAt(t.Context(), s))(t)
+	must.Equal(t, len(own), n)
 	p, err := ParamsAt(t.Context(), s)
-	if err != nil || !p.Keep || p.SimilarFrom != 40_000 {
-		t.Errorf("%+v %v", p, err)
-	}
+	must.Check(t, err == nil && p.Keep && p.SimilarFrom == 40_000, "%+v %v", p, err)
 	for _, verb := range []string{"importance", verbRemember} {
 		entries, err := memory.VerbParams(t.Context(), s, verb)
-		if _, ok := ipld.FindEntry(entries, "later"); err != nil || !ok {
-			t.Errorf("%s: %v %v", verb, entries, err)
-		}
+		_, ok := ipld.FindEntry(entries, "later")
+		must.Check(t, err == nil && ok, "%s: %v %v", verb, entries, err)
 	}
 }

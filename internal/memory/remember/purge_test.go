@@ -37,12 +37,8 @@ var (
 // onDisk opens a repository on disk whose tables are not compressed.
 func onDisk(t *testing.T, dir string) (*core.Repo, *pebble.Store) {
 	t.Helper()
-	st, err := pebble.Open(dir, pebble.Options{Create: true, Uncompressed: true})
-	must.OK(t, err)
-	r, err := care.New(t.Context(), st, linkBy, core.Options{})
-	if err != nil {
-		t.Fatal(errors.Join(err, st.Close()))
-	}
+	st := must.Get(pebble.Open(dir, pebble.Options{Create: true, Uncompressed: true}))(t)
+	r := must.Get(care.New(t.Context(), st, linkBy, core.Options{}))(t)
 	return r, st
 }
 
@@ -72,9 +68,7 @@ func leaks(t *testing.T, dir string, st *pebble.Store) (where []string) {
 		}
 		return nil
 	})
-	if err != nil || entries < 20 {
-		t.Fatalf("%d entries: %v", entries, err)
-	}
+	must.Require(t, err == nil && entries >= 20, "%d entries: %v", entries, err)
 	files := 0
 	err = filepath.WalkDir(dir, func(path string, d iofs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -89,9 +83,7 @@ func leaks(t *testing.T, dir string, st *pebble.Store) (where []string) {
 		}
 		return err
 	})
-	if err != nil || files < 5 {
-		t.Fatalf("%d files: %v", files, err)
-	}
+	must.Require(t, err == nil && files >= 5, "%d files: %v", files, err)
 	return where
 }
 
@@ -130,8 +122,7 @@ func rememberKey(t *testing.T, r *core.Repo) graph.ID {
 		Tags: []string{"key " + apiKey}, About: "billing",
 	})
 	id := got[0].ID
-	s, err := r.Snapshot(ctx, "HEAD")
-	must.OK(t, err)
+	s := must.Get(r.Snapshot(ctx, "HEAD"))(t)
 	key := memory.EntityKey(apiKey)
 	var lines []string
 	if _, _, err := s.Node(ctx, graph.NodeID(key)); errors.Is(err, store.ErrNotFound) {
@@ -143,11 +134,9 @@ func rememberKey(t *testing.T, r *core.Repo) graph.ID {
 		fmt.Sprintf(`{"mark":{"node":%q,"state":"stale","reason":"not %s any more"}}`, id, apiKey),
 		fmt.Sprintf(`{"embedding":{"node":%q,"model":"m","vector":[1,2,3]}}`, id))
 	by := core.CommitOptions{Stamp: linkBy}
-	_, err = r.Commit(ctx, state.ReadChanges(strings.NewReader(strings.Join(lines, "\n")), "x"), by)
-	must.OK(t, err)
-	_, err = session.StartSession(ctx, r, "s", session.SessionOptions{Stamp: linkBy})
-	must.OK(t, err)
-	_, _, err = session.RetrieveIn(ctx, r, "s", retrieve.Request{
+	must.Get(r.Commit(ctx, state.ReadChanges(strings.NewReader(strings.Join(lines, "\n")), "x"), by))(t)
+	must.Get(session.StartSession(ctx, r, "s", session.SessionOptions{Stamp: linkBy}))(t)
+	_, _, err := session.RetrieveIn(ctx, r, "s", retrieve.Request{
 		Text: "The Stripe account of billing is reached with " + apiKey + " from the vault?",
 	}, linkBy)
 	must.OK(t, err)
@@ -157,15 +146,12 @@ func rememberKey(t *testing.T, r *core.Repo) graph.ID {
 // answersNone checks that nothing answers a question for the pieces of the key.
 func answersNone(t *testing.T, r *core.Repo) {
 	t.Helper()
-	s, err := r.Snapshot(t.Context(), "HEAD")
-	must.OK(t, err)
+	s := must.Get(r.Snapshot(t.Context(), "HEAD"))(t)
 	for _, text := range append([]string{apiKey, memory.EntityKey(apiKey)}, apiPieces...) {
-		a, err := rank.Retrieve(t.Context(), s, retrieve.Request{Text: text})
-		must.OK(t, err)
+		a := must.Get(rank.Retrieve(t.Context(), s, retrieve.Request{Text: text}))(t)
 		for _, item := range a.Items {
-			if strings.Contains(strings.ToLower(item.Rendered), apiPieces[0]) {
-				t.Errorf("retrieve %q answers %q", text, item.Rendered)
-			}
+			must.Check(t, !strings.Contains(strings.ToLower(item.Rendered), apiPieces[0]),
+				"retrieve %q answers %q", text, item.Rendered)
 		}
 	}
 }
@@ -182,26 +168,19 @@ func TestPurgeTakesWhatIsDerived(t *testing.T) {
 	}
 	opt := care.PurgeOptions{Stamp: linkBy, Reason: "a key"}
 	opt.DryRun = true
-	plan, err := care.Purge(ctx, r, id.String(), opt)
-	must.OK(t, err)
+	plan := must.Get(care.Purge(ctx, r, id.String(), opt))(t)
 	opt.DryRun = false
-	res, err := care.Purge(ctx, r, id.String(), opt)
-	must.OK(t, err)
-	if !slices.Equal(plan.Erased, res.Erased) || !slices.Equal(plan.Derived, res.Derived) {
-		t.Errorf("the dry run says %+v, then %+v", plan, res)
-	}
+	res := must.Get(care.Purge(ctx, r, id.String(), opt))(t)
+	must.Same(t, plan.Erased, res.Erased, "the dry run says")
+	must.Same(t, plan.Derived, res.Derived, "the dry run says")
 	want := []graph.ID{
 		graph.NodeID("billing"), graph.NodeID(memory.EntityKey(apiKey)), graph.NodeID(memory.TagKey("key " + apiKey)),
 	}
 	for _, id := range want {
-		if !slices.Contains(res.Derived, id) {
-			t.Errorf("node %s stays; gone are %v", id, res.Derived)
-		}
+		must.Check(t, slices.Contains(res.Derived, id), "node %s stays; gone are %v", id, res.Derived)
 	}
 	stripe := graph.NodeID(memory.EntityKey("Stripe"))
-	if slices.Contains(res.Derived, stripe) {
-		t.Error("an entity goes that another memory mentions")
-	}
+	must.Check(t, !slices.Contains(res.Derived, stripe), "an entity goes that another memory mentions")
 	if !slices.ContainsFunc(res.Hits, func(h care.PurgeHit) bool { return h.Name == stripe.String() }) {
 		t.Errorf("what is shared is not named: %v", res.Hits)
 	}
@@ -215,9 +194,7 @@ func TestPurgeTakesWhatIsDerived(t *testing.T) {
 		t.Errorf("left after opening: %v", where)
 	}
 	report, err := care.Fsck(ctx, r, care.FsckOptions{Full: true})
-	if err != nil || len(report.Errors) > 0 {
-		t.Errorf("fsck: %v, %v", report.Errors, err)
-	}
+	must.Check(t, err == nil && len(report.Errors) <= 0, "fsck: %v, %v", report.Errors, err)
 	must.OK(t, r.Close())
 }
 
@@ -227,8 +204,7 @@ func TestPurgeOneAfterTheOther(t *testing.T) {
 	got := keep(t, m, said("We sell rail to Initech", "We rent halls to Initech")...)
 	name := graph.NodeID(memory.EntityKey("Initech"))
 	for i, mem := range got {
-		res, err := care.Purge(t.Context(), m.r, mem.ID.String(), care.PurgeOptions{Stamp: linkBy})
-		must.OK(t, err)
+		res := must.Get(care.Purge(t.Context(), m.r, mem.ID.String(), care.PurgeOptions{Stamp: linkBy}))(t)
 		must.Equal(t, slices.Contains(res.Derived, name), i == 1, "purge ", i+1, ": the entity goes")
 	}
 }
@@ -241,8 +217,7 @@ func keyEverywhere(t *testing.T, r *core.Repo) {
 		t.Helper()
 		opt := core.CommitOptions{Stamp: linkBy, Message: message}
 		in := strings.NewReader(strings.Join(list, "\n"))
-		_, err := r.Commit(ctx, state.ReadChanges(in, "x"), opt)
-		must.OK(t, err)
+		must.Get(r.Commit(ctx, state.ReadChanges(in, "x"), opt))(t)
 	}
 	const chunk = 262_144
 	split := strings.Repeat("x ", chunk/2-4) + apiKey + strings.Repeat(" y", 40_000)
@@ -258,12 +233,10 @@ func keyEverywhere(t *testing.T, r *core.Repo) {
 	lines("c is clean", `{"node":{"key":"c","props":{"x":1}}}`)
 	tag := core.TagOptions{RefOptions: core.RefOptions{Stamp: linkBy}, Annotate: true,
 		Message: "before " + apiKey + " changed"}
-	_, err := r.Tags().Create(ctx, "v1", "HEAD", tag)
-	must.OK(t, err)
-	_, err = r.Stages().Add(ctx, state.ReadChanges(strings.NewReader(
+	must.Get(r.Tags().Create(ctx, "v1", "HEAD", tag))(t)
+	must.Get(r.Stages().Add(ctx, state.ReadChanges(strings.NewReader(
 		fmt.Sprintf(`{"node":{"key":"d","type":"T","context":%q}}`, apiKey)), "x"),
-		core.StageOptions{Stamp: linkBy})
-	must.OK(t, err)
+		core.StageOptions{Stamp: linkBy}))(t)
 	words := strings.ReplaceAll(apiKey, "-", " ")
 	if _, _, err := session.RetrieveIn(ctx, r, "_default", retrieve.Request{Text: words}, linkBy); err != nil {
 		t.Fatal(err)
@@ -276,20 +249,16 @@ func TestPurgeText(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".mnem")
 	r, st := onDisk(t, dir)
 	keyEverywhere(t, r)
-	first, err := r.Revisions().Resolve(ctx, "HEAD~2")
-	must.OK(t, err)
+	first := must.Get(r.Revisions().Resolve(ctx, "HEAD~2"))(t)
 	if where := leaks(t, dir, st); len(where) < 11 {
 		t.Fatalf("the key is not where it is to be removed from: %v", where)
 	}
 	opt := care.PurgeOptions{Stamp: linkBy, Reason: "leaked", DryRun: true}
-	plan, err := care.PurgeText(ctx, r, apiKey, opt)
-	must.OK(t, err)
+	plan := must.Get(care.PurgeText(ctx, r, apiKey, opt))(t)
 	opt.DryRun = false
-	res, err := care.PurgeText(ctx, r, apiKey, opt)
-	must.OK(t, err)
-	if !slices.Equal(plan.Erased, res.Erased) || len(res.Hits) > 0 {
-		t.Errorf("the dry run says %+v, then %+v", plan, res)
-	}
+	res := must.Get(care.PurgeText(ctx, r, apiKey, opt))(t)
+	must.Check(t, slices.Equal(plan.Erased, res.Erased) && len(res.Hits) <= 0,
+		"the dry run says %+v, then %+v", plan, res)
 	got := map[string]int{}
 	for _, h := range res.Erased {
 		got[string(h.What)]++
@@ -298,9 +267,8 @@ func TestPurgeText(t *testing.T) {
 		"node": 4, "content": 2, "embedding": 1, "query": 1, "message": 2, "edge": 2, "mark": 1,
 	}
 	must.Equal(t, fmt.Sprint(got), fmt.Sprint(want), "erased ", got, ", want ", want)
-	if len(res.Branches) != 1 || len(res.Stages) != 1 {
-		t.Errorf("removed from %v, %v", res.Branches, res.Stages)
-	}
+	must.Check(t, len(res.Branches) == 1 && len(res.Stages) == 1,
+		"removed from %v, %v", res.Branches, res.Stages)
 	if where := leaks(t, dir, st); len(where) > 0 {
 		t.Errorf("left: %v", where)
 	}
@@ -312,7 +280,7 @@ func TestPurgeText(t *testing.T) {
 	if where := leaks(t, dir, st); len(where) > 0 {
 		t.Errorf("left after opening: %v", where)
 	}
-	_, err = care.PurgeText(ctx, r, apiKey, opt)
+	_, err := care.PurgeText(ctx, r, apiKey, opt)
 	must.Fail(t, err, store.ErrNotFound)
 }
 
@@ -320,12 +288,10 @@ func TestPurgeText(t *testing.T) {
 func checkErasedText(t *testing.T, r *core.Repo, first ipld.CID) {
 	t.Helper()
 	ctx := t.Context()
-	s, err := r.At(ctx, first)
-	must.OK(t, err)
+	s := must.Get(r.At(ctx, first))(t)
 	text, err := s.Message(ctx)
-	if err != nil || !strings.HasPrefix(text, "redacted: leaked, ") {
-		t.Errorf("the message of the first commit is %q, %v", text, err)
-	}
+	must.Check(t, err == nil && strings.HasPrefix(text, "redacted: leaked, "),
+		"the message of the first commit is %q, %v", text, err)
 	edges := 0
 	for e, err := range s.Edges(ctx, graph.ID{}) {
 		must.OK(t, err)
@@ -333,12 +299,9 @@ func checkErasedText(t *testing.T, r *core.Repo, first ipld.CID) {
 			t.Errorf("an edge in the first commit: %+v", e.Edge)
 		}
 	}
-	now, err := r.Snapshot(ctx, "HEAD")
-	must.OK(t, err)
+	now := must.Get(r.Snapshot(ctx, "HEAD"))(t)
 	m, err := now.Mark(ctx, graph.OnNode, graph.NodeID("a"))
-	if err != nil || m.State != graph.Stale || m.Reason != "" {
-		t.Errorf("the mark: %+v, %v", m, err)
-	}
+	must.Check(t, err == nil && m.State == graph.Stale && m.Reason == "", "the mark: %+v, %v", m, err)
 	if n, _, err := now.Node(ctx, graph.NodeID("c")); err != nil || n.Type != "T" {
 		t.Errorf("a node that is clean by now: %+v, %v", n, err)
 	}
@@ -347,21 +310,14 @@ func checkErasedText(t *testing.T, r *core.Repo, first ipld.CID) {
 		must.OK(t, err)
 	}
 	var car bytes.Buffer
-	_, err = exchange.Export(ctx, r, &car, exchange.ExportOptions{All: true})
-	must.OK(t, err)
+	must.Get(exchange.Export(ctx, r, &car, exchange.ExportOptions{All: true}))(t)
 	other := newMemory(t) // checked at the end
 	imp, err := exchange.Import(ctx, other.r, bytes.NewReader(car.Bytes()), int64(car.Len()),
 		exchange.ImportOptions{Stamp: linkBy})
-	if err != nil || imp.Redactions < 10 {
-		t.Errorf("import: %+v, %v", imp, err)
-	}
-	if _, err := care.GC(ctx, r, care.GCOptions{Stamp: linkBy, KeepOps: 1}); err != nil {
-		t.Errorf("gc: %v", err)
-	}
+	must.Check(t, err == nil && imp.Redactions >= 10, "import: %+v, %v", imp, err)
+	must.Get(care.GC(ctx, r, care.GCOptions{Stamp: linkBy, KeepOps: 1}))(t, "gc")
 	report, err := care.Fsck(ctx, r, care.FsckOptions{Full: true})
-	if err != nil || len(report.Errors) > 0 {
-		t.Errorf("fsck: %v, %v", report.Errors, err)
-	}
+	must.Check(t, err == nil && len(report.Errors) <= 0, "fsck: %v, %v", report.Errors, err)
 	opt := core.CommitOptions{Stamp: linkBy, Message: "the key is " + apiKey}
 	line := state.ReadChanges(strings.NewReader(`{"node":{"key":"z","type":"T"}}`), "x")
 	_, err = r.Commit(ctx, line, opt)
@@ -375,18 +331,16 @@ func TestPurgeTextNamesTheRest(t *testing.T) {
 	keep(t, m, said("We sell rail to Initech")...)
 	by := linkBy
 	by.Author = "the owner of " + apiKey
-	_, err := m.r.Branches().Create(ctx, apiKey, "HEAD", core.RefOptions{Stamp: by})
-	must.OK(t, err)
+	must.Get(m.r.Branches().Create(ctx, apiKey, "HEAD", core.RefOptions{Stamp: by}))(t)
 	for name, opt := range map[string]care.PurgeOptions{
 		"author": {Stamp: by}, "reason": {Stamp: linkBy, Reason: "not " + apiKey},
 	} {
 		_, err := care.PurgeText(ctx, m.r, apiKey, opt)
 		must.Fail(t, err, state.ErrInvalid, name)
 	}
-	_, err = care.PurgeText(ctx, m.r, "short", care.PurgeOptions{Stamp: linkBy})
+	_, err := care.PurgeText(ctx, m.r, "short", care.PurgeOptions{Stamp: linkBy})
 	must.Fail(t, err, state.ErrInvalid)
-	res, err := care.PurgeText(ctx, m.r, apiKey, care.PurgeOptions{Stamp: linkBy, DryRun: true})
-	must.OK(t, err)
+	res := must.Get(care.PurgeText(ctx, m.r, apiKey, care.PurgeOptions{Stamp: linkBy, DryRun: true}))(t)
 	got := map[string]int{}
 	for _, h := range res.Hits {
 		got[h.What]++

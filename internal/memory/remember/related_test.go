@@ -21,8 +21,7 @@ func TestRelatedAndSuggest(t *testing.T) {
 		m.writeDrafts(t, LinkOptions{}, []Near{{ID: a.ID}}, x)
 	}
 	s := m.headOf(t)
-	x, err := recall.Related(t.Context(), s, recall.RelatedRequest{ID: a.ID})
-	must.OK(t, err)
+	x := must.Get(recall.Related(t.Context(), s, recall.RelatedRequest{ID: a.ID}))(t)
 	var got []string
 	for _, r := range x.Nodes {
 		line := r.Node.Summary
@@ -40,15 +39,11 @@ The cache of the shop is old. | shared [Ops] | text []
 Alice | mentions true
 cache | tagged true
 Ops | tagged true`
-	if strings.Join(got, "\n") != want {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
-	}
+	must.Equal(t, strings.Join(got, "\n"), want, "got\n")
 	tags, err := recall.Suggest(t.Context(), s, "Is the cache server of Berlin in 2024 full?")
 	if err != nil || len(tags) < 3 || tags[0].Name != "Ops" || tags[1].Name != "cache" ||
 		!tags[len(tags)-1].Text {
 		t.Errorf("%+v, %v", tags, err)
 	}
-	if _, err := recall.Suggest(t.Context(), s, " "); err == nil {
-		t.Error("blank")
-	}
+	must.Check(t, must.Err(recall.Suggest(t.Context(), s, " ")) != nil, "blank")
 }

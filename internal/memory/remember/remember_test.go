@@ -28,8 +28,7 @@ func keep(t testing.TB, m *Writer, reqs ...Request) []Remembered {
 	t.Helper()
 	var out []Remembered
 	for i, req := range reqs {
-		res, err := m.Remember(t.Context(), rememberAt(i), req)
-		must.OK(t, err, req)
+		res := must.Get(m.Remember(t.Context(), rememberAt(i), req))(t, req)
 		out = append(out, res.Memories...)
 	}
 	return out
@@ -97,13 +96,10 @@ func TestRememberDecides(t *testing.T) {
 			one := keep(t, newMemory(t), c.reqs...)
 			must.Equal(t, actions(one), c.want, "one by one")
 			m := newMemory(t)
-			res, err := m.RememberAll(t.Context(), rememberAt(0), c.reqs)
-			must.OK(t, err)
+			res := must.Get(m.RememberAll(t.Context(), rememberAt(0), c.reqs))(t)
 			must.Equal(t, actions(res.Memories), c.want, "as a batch")
 			for i := range one {
-				if one[i].ID != res.Memories[i].ID {
-					t.Errorf("memory %d: %s as a batch, %s one by one", i, res.Memories[i].ID, one[i].ID)
-				}
+				must.Equal(t, one[i].ID, res.Memories[i].ID, "memory ", i)
 			}
 		})
 	}
@@ -123,11 +119,9 @@ func TestRememberLosesNothing(t *testing.T) {
 		t.Errorf("old memory: %+v, %v", n, err)
 	}
 	mark, err := s.Mark(t.Context(), graph.OnNode, old)
-	if err != nil || mark == nil || mark.State != graph.Superseded || mark.By != now {
-		t.Errorf("mark: %+v, %v", mark, err)
-	}
-	subject, err := s.Name(t.Context(), "key:alice")
-	must.OK(t, err)
+	must.Check(t, err == nil && mark != nil && mark.State == graph.Superseded && mark.By == now,
+		"mark: %+v, %v", mark, err)
+	subject := must.Get(s.Name(t.Context(), "key:alice"))(t)
 	if n, err := s.Adjacency().Degree(t.Context(), subject, adjacency.Out, "employer"); n != 2 || err != nil {
 		t.Errorf("%d values, %v", n, err)
 	}
@@ -143,15 +137,11 @@ func TestObservations(t *testing.T) {
 	m := newMemory(t)
 	keep(t, m, said("Bob has two daughters.")...)
 	res, err := m.Remember(t.Context(), rememberAt(1), said("Bob has two daughters.")[0])
-	if err != nil || !res.NoChange {
-		t.Errorf("the same words: %+v, %v", res.CommitResult, err)
-	}
+	must.Check(t, err == nil && res.NoChange, "the same words: %+v, %v", res.CommitResult, err)
 	for range 2 {
 		res, err = m.Remember(t.Context(), rememberAt(2), said("bob has 2 daughters")[0])
 	}
-	if err != nil || !res.NoChange {
-		t.Errorf("the same other words: %+v, %v", res.CommitResult, err)
-	}
+	must.Check(t, err == nil && res.NoChange, "the same other words: %+v, %v", res.CommitResult, err)
 	id := res.Memories[0].ID
 	key := ObservationKey("bob has 2 daughters", nil)
 	e, _, err := m.headOf(t).Edge(t.Context(), graph.EdgeID(id, memory.EdgeObserved, id, key))
@@ -160,8 +150,7 @@ func TestObservations(t *testing.T) {
 	}
 	for i := range MaxObserved + 3 {
 		req := Request{Text: "Bob has two daughters", Sources: []string{fmt.Sprint("manual:", i)}}
-		res, err = m.Remember(t.Context(), rememberAt(3), req)
-		must.OK(t, err)
+		res = must.Get(m.Remember(t.Context(), rememberAt(3), req))(t)
 	}
 	n, err := m.headOf(t).Adjacency().Degree(t.Context(), id, adjacency.Out, memory.EdgeObserved)
 	if n != MaxObserved || err != nil || !res.NoChange ||
@@ -180,12 +169,9 @@ func TestUndoRemember(t *testing.T) {
 	} {
 		before := m.headOf(t).Graph()
 		keep(t, m, req)
-		if m.headOf(t).Graph() == before {
-			t.Errorf("request %d changed nothing", i)
-		}
+		must.Check(t, m.headOf(t).Graph() != before, "request %d changed nothing", i)
 		by := rememberAt(5).Stamp
-		_, err := history.Undo(t.Context(), m.r, "", by)
-		must.OK(t, err)
+		must.Get(history.Undo(t.Context(), m.r, "", by))(t)
 		must.Equal(t, m.headOf(t).Graph(), before, "request ", i, " undone: graph")
 	}
 }
@@ -220,18 +206,13 @@ func TestRememberRefuses(t *testing.T) {
 	} {
 		before := m.headOf(t).CID()
 		_, err := m.Remember(t.Context(), rememberAt(1), c.req)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%.60v: %v, want %q", c.req, err, c.want)
-		}
-		if m.headOf(t).CID() != before {
-			t.Errorf("%.60v: wrote", c.req)
-		}
+		must.Check(t, err != nil && strings.Contains(err.Error(), c.want),
+			"%.60v: %v, want %q", c.req, err, c.want)
+		must.Equal(t, m.headOf(t).CID(), before, c.req, ": wrote")
 	}
 	_, err := m.RememberAll(t.Context(), rememberAt(1), append(said("x y z"), Request{}))
 	var bad *RequestError
-	if !errors.As(err, &bad) || bad.Item != 2 || !errors.Is(err, state.ErrInvalid) {
-		t.Errorf("batch: %v", err)
-	}
+	must.Check(t, errors.As(err, &bad) && bad.Item == 2 && errors.Is(err, state.ErrInvalid), "batch: %v", err)
 }
 
 func TestRememberParams(t *testing.T) {
@@ -243,19 +224,15 @@ func TestRememberParams(t *testing.T) {
 		})
 		return p, err
 	}
-	p, err := change(func(p *Params) { p.Keep = true })
-	must.OK(t, err)
-	if got, err := ParamsAt(t.Context(), m.headOf(t)); err != nil || got != p {
-		t.Errorf("%+v, %v", got, err)
-	}
+	p := must.Get(change(func(p *Params) { p.Keep = true }))(t)
+	must.Equal(t, must.Get(ParamsAt(t.Context(), m.headOf(t)))(t), p)
 	got := keep(t, m, Request{Text: "Alice works at Initech", About: "alice", Property: "employer"},
 		Request{Text: "Alice works at Globex", About: "alice", Property: "employer"})
 	if actions(got) != "added conflict" || len(got[1].Superseded) > 0 {
 		t.Errorf("%s", actions(got))
 	}
-	if _, err := change(func(p *Params) { p.SimilarFrom = p.DuplicateAbove + 1 }); err == nil {
-		t.Error("similarFrom above duplicateAbove was taken")
-	}
+	must.Check(t, must.Err(change(func(p *Params) { p.SimilarFrom = p.DuplicateAbove + 1 })) != nil,
+		"similarFrom above duplicateAbove was taken")
 }
 
 func TestQualities(t *testing.T) {

@@ -25,13 +25,11 @@ func TestLinksHeedTheBatch(t *testing.T) {
 	for _, old := range []int{0, 1} { // that many are in a commit before
 		m := newMemory(t)
 		first := keep(t, m, reqs[:old]...)
-		res, err := m.RememberAll(t.Context(), rememberAt(1), reqs[old:])
-		must.OK(t, err)
+		res := must.Get(m.RememberAll(t.Context(), rememberAt(1), reqs[old:]))(t)
 		all := append(first, res.Memories...)
 		for _, l := range all[2].Links {
-			if l.Dst == all[0].ID.String() {
-				t.Errorf("%d before: %s to a memory that was superseded", old, l.Type)
-			}
+			must.Check(t, l.Dst != all[0].ID.String(),
+				"%d before: %s to a memory that was superseded", old, l.Type)
 		}
 	}
 }
@@ -48,8 +46,7 @@ func TestSubjectIsNotMentioned(t *testing.T) {
 		}
 		var got []Remembered
 		if batch {
-			res, err := m.RememberAll(t.Context(), rememberAt(0), reqs)
-			must.OK(t, err)
+			res := must.Get(m.RememberAll(t.Context(), rememberAt(0), reqs))(t)
 			got = res.Memories
 		} else {
 			got = keep(t, m, reqs...)
@@ -75,13 +72,10 @@ func TestSubjectIsNotMentioned(t *testing.T) {
 	m = newMemory(t) // the subject by its id, named by its summary
 	name := "Carol Jones"
 	change := graph.Change{Node: &graph.NodeChange{Key: "cj", Type: "Person", Summary: &name}}
-	_, err := m.r.Commit(t.Context(), memkit.Each([]graph.Change{change}), rememberAt(0).CommitOptions)
-	must.OK(t, err)
+	must.Get(m.r.Commit(t.Context(), memkit.Each([]graph.Change{change}), rememberAt(0).CommitOptions))(t)
 	got := keep(t, m, Request{Text: "Carol Jones met Dave", About: graph.NodeID("cj").String()})
 	for _, l := range got[0].Links {
-		if l.Dst == "entity/carol jones" {
-			t.Error("a subject is mentioned by its summary")
-		}
+		must.Check(t, l.Dst != "entity/carol jones", "a subject is mentioned by its summary")
 	}
 }
 
@@ -93,22 +87,16 @@ func TestForeignProperties(t *testing.T) {
 	change := graph.Change{Node: &graph.NodeChange{ID: id, Type: memory.Fact, Summary: &text,
 		Props: []ipld.Entry{{Key: memory.PropTags, Value: ipld.StringValue("a, b")},
 			{Key: memory.PropImportance, Value: ipld.StringValue("high")}}}}
-	_, err := m.r.Commit(t.Context(), memkit.Each([]graph.Change{change}), rememberAt(0).CommitOptions)
-	must.OK(t, err)
+	must.Get(m.r.Commit(t.Context(), memkit.Each([]graph.Change{change}), rememberAt(0).CommitOptions))(t)
 	got := keep(t, m, Request{Text: text, Tags: []string{"c"}, Importance: 5, Entities: []string{"Bob"}})[0]
-	if got.Action != Updated || !slices.Contains(got.Warnings, quality(QualityFull, "")) {
-		t.Errorf("%+v", got)
-	}
+	must.Check(t, got.Action == Updated && slices.Contains(got.Warnings, quality(QualityFull, "")), "%+v", got)
 	n, _, err := m.headOf(t).Node(t.Context(), id)
 	must.OK(t, err)
 	for name, want := range map[string]string{memory.PropTags: "a, b", memory.PropImportance: "high"} {
-		if v, _ := ipld.FindEntry(n.Props, name); v.Kind() != ipld.String || v.Text() != want {
-			t.Errorf("%s was replaced: %+v", name, v)
-		}
+		v, _ := ipld.FindEntry(n.Props, name)
+		must.Check(t, v.Kind() == ipld.String && v.Text() == want, "%s was replaced: %+v", name, v)
 	}
-	if got := memory.Texts(n.Props, memory.PropEntities); !slices.Equal(got, []string{"Bob"}) {
-		t.Errorf("entities %q", got)
-	}
+	must.Same(t, memory.Texts(n.Props, memory.PropEntities), []string{"Bob"}, "entities")
 	if d, err := m.headOf(t).Adjacency().Degree(t.Context(), id, adjacency.Out, memory.EdgeMentions); d == 0 || err != nil {
 		t.Errorf("%d mentions, %v", d, err)
 	}
@@ -129,19 +117,14 @@ func TestHiddenEdges(t *testing.T) {
 		hide = append(hide, graph.Change{Mark: &graph.MarkChange{On: graph.MarkRef{Edge: &graph.EdgeRef{ID: id}},
 			State: graph.Forgotten}})
 	}
-	_, err := m.r.Commit(t.Context(), memkit.Each(hide), rememberAt(1).CommitOptions)
-	must.OK(t, err)
-	x, err := recall.Related(t.Context(), m.headOf(t), recall.RelatedRequest{ID: old[0].ID})
-	must.OK(t, err)
+	must.Get(m.r.Commit(t.Context(), memkit.Each(hide), rememberAt(1).CommitOptions))(t)
+	x := must.Get(recall.Related(t.Context(), m.headOf(t), recall.RelatedRequest{ID: old[0].ID}))(t)
 	for _, r := range x.Nodes {
 		for _, why := range r.Reasons {
-			if why.Kind == "shared" {
-				t.Errorf("related by an edge that is hidden: %+v", why)
-			}
+			must.Check(t, why.Kind != "shared", "related by an edge that is hidden: %+v", why)
 		}
 	}
 	got := keep(t, m, first, Request{Text: "Lives downstairs", About: "ann", Property: "home"})
-	if got[0].Action != Added || len(got[1].Superseded) != 1 || got[1].Superseded[0] != got[0].ID {
-		t.Errorf("%+v", got)
-	}
+	must.Check(t, got[0].Action == Added && len(got[1].Superseded) == 1 && got[1].Superseded[0] == got[0].ID,
+		"%+v", got)
 }

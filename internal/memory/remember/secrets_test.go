@@ -29,23 +29,19 @@ func TestSecretsAreNoEntities(t *testing.T) {
 	}
 	_, err = m.RememberAll(t.Context(), opt, []Request{
 		{Text: "Alice leads infra"}, {Text: "Deploys run at night", Tags: []string{github}}})
-	if !errors.Is(err, state.ErrSecret) || !strings.HasPrefix(err.Error(), "memory 2: tags: ") {
-		t.Errorf("%v", err)
-	}
+	must.Check(t, errors.Is(err, state.ErrSecret) && strings.HasPrefix(err.Error(), "memory 2: tags: "),
+		"%v", err)
 	opt.Secrets.Allow = []string{"github-pat"}
 	texts := []string{
 		"Deploys of `billing` use `" + github + "` at night", "`billing` sends " + unknown + " with it",
 		"`billing` has the password: " + password,
 	}
 	for _, s := range texts {
-		_, err := m.Remember(t.Context(), opt, Request{Text: s})
-		must.OK(t, err)
+		must.Get(m.Remember(t.Context(), opt, Request{Text: s}))(t)
 	}
 	id := keep(t, m, said("Deploys of `billing` take an hour")...)[0].ID
-	if _, err := memory.Mark(t.Context(), m.r, opt.CommitOptions, memory.MarkRequest{
-		State: graph.Stale, Nodes: []string{id.String()}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(memory.Mark(t.Context(), m.r, opt.CommitOptions, memory.MarkRequest{
+		State: graph.Stale, Nodes: []string{id.String()}}))(t)
 	has := func(s string) bool {
 		s = strings.ToLower(s)
 		for _, secret := range []string{github, unknown, password} {
@@ -55,8 +51,7 @@ func TestSecretsAreNoEntities(t *testing.T) {
 		}
 		return false
 	}
-	s, err := m.r.Snapshot(t.Context(), "HEAD")
-	must.OK(t, err)
+	s := must.Get(m.r.Snapshot(t.Context(), "HEAD"))(t)
 	entities, memories := 0, 0
 	for entry, err := range s.Nodes(t.Context(), graph.ID{}) {
 		must.OK(t, err)
@@ -70,21 +65,14 @@ func TestSecretsAreNoEntities(t *testing.T) {
 			entities++
 		}
 	}
-	if entities == 0 || memories != len(texts)+1 {
-		t.Errorf("%d entities, %d memories", entities, memories)
-	}
+	must.Check(t, entities != 0 && memories == len(texts)+1, "%d entities, %d memories", entities, memories)
 	for e, err := range history.Log(t.Context(), m.r, "HEAD") {
-		if err != nil || has(e.Message) {
-			t.Errorf("%v, %v", e.Commit, err)
-		}
+		must.Check(t, err == nil && !has(e.Message), "%v, %v", e.Commit, err)
 	}
 	for _, text := range texts {
-		tags, err := recall.Suggest(t.Context(), s, text)
-		must.OK(t, err)
+		tags := must.Get(recall.Suggest(t.Context(), s, text))(t)
 		for _, tag := range tags {
-			if has(tag.Name) {
-				t.Errorf("suggested: %q", tag.Name)
-			}
+			must.Check(t, !has(tag.Name), "suggested: %q", tag.Name)
 		}
 	}
 }
@@ -100,8 +88,7 @@ func TestMessagesQuoteNoSecrets(t *testing.T) {
 	opt = rememberAt(2).CommitOptions
 	_, err = memory.Mark(t.Context(), m.r, opt, memory.MarkRequest{State: graph.Forgotten, Nodes: []string{key}})
 	must.OK(t, err)
-	s, err := m.r.Snapshot(t.Context(), "HEAD")
-	must.OK(t, err)
+	s := must.Get(m.r.Snapshot(t.Context(), "HEAD"))(t)
 	got, err := s.Message(t.Context())
 	if err != nil || strings.Contains(got, key) || got != "forget "+(graph.Ref{Key: key}).Target().String() {
 		t.Errorf("%q, %v", got, err)

@@ -46,8 +46,7 @@ var untidy = []string{
 func proposed(t testing.TB, r *core.Repo, req ConsolidateRequest) []string {
 	t.Helper()
 	req.Now = memkit.By.Time
-	got, err := Propose(t.Context(), memkit.Tip(t, r), req)
-	must.OK(t, err)
+	got := must.Get(Propose(t.Context(), memkit.Tip(t, r), req))(t)
 	var out []string
 	for _, p := range got.List {
 		out = append(out, fmt.Sprintf("%s %s %s | %s", p.ID, p.Kind, strings.Join(p.Names, " / "), p.Tag))
@@ -82,9 +81,7 @@ func TestProposals(t *testing.T) {
 		}
 	}
 	slices.Sort(got)
-	if !slices.Equal(got, want) {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	must.Same(t, got, want, "got\n")
 }
 
 // TestProposalsOfAnyOrder writes the same memories in random orders and in several commits.
@@ -100,9 +97,7 @@ func TestProposalsOfAnyOrder(t *testing.T) {
 		cut := rng.IntN(len(lines))
 		r := memkit.Open(t, lines[:cut]...)
 		memkit.Tell(t, r, lines[cut:]...)
-		if got := proposed(t, r, req); !slices.Equal(got, want) {
-			t.Fatalf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-		}
+		must.Same(t, proposed(t, r, req), want, "got\n")
 	}
 }
 
@@ -114,8 +109,7 @@ func TestConsolidateAll(t *testing.T) {
 	req := ConsolidateRequest{Now: memkit.By.Time, Cap: 5}
 	rounds := 0
 	for {
-		res, err := Consolidate(t.Context(), r, memkit.Opt, req, nil)
-		must.OK(t, err)
+		res := must.Get(Consolidate(t.Context(), r, memkit.Opt, req, nil))(t)
 		if res.NoChange {
 			break
 		}
@@ -129,8 +123,7 @@ func TestConsolidateAll(t *testing.T) {
 		t.Errorf("%d nodes and %d edges, want %d and %d", n, e, nodes, edges)
 	}
 	for range rounds {
-		_, err := history.Undo(t.Context(), r, "", memkit.By)
-		must.OK(t, err)
+		must.Get(history.Undo(t.Context(), r, "", memkit.By))(t)
 	}
 	must.Equal(t, memkit.Tip(t, r).Graph(), before.Graph(), "the graph is another after undo")
 }
@@ -155,9 +148,7 @@ func TestOtherSubjects(t *testing.T) {
 			i++
 		}
 	}
-	if got := proposed(t, r, kinds); len(got) != 0 {
-		t.Error(got)
-	}
+	must.Equal(t, len(proposed(t, r, kinds)), 0)
 }
 
 // TestTagEdges gives memories the edges of the spelling that stays.
@@ -170,22 +161,17 @@ func TestTagEdges(t *testing.T) {
 		`{"edge":{"type":"tagged","src":"a","dst":"tag/release notes"}}`)
 	before := memkit.Tip(t, r).Graph()
 	res, err := Consolidate(t.Context(), r, memkit.Opt, ConsolidateRequest{Now: memkit.By.Time}, nil)
-	if err != nil || len(res.Retagged) != 1 {
-		t.Fatal(err, res)
-	}
+	must.Require(t, err == nil && len(res.Retagged) == 1, "%v %v", err, res)
 	s := memkit.Tip(t, r)
 	n, _, err := s.Node(t.Context(), graph.NodeID("a"))
-	if err != nil || !slices.Equal(TagsOf(n), []string{"release-notes", "x"}) {
-		t.Errorf("%v %v", TagsOf(n), err)
-	}
+	must.OK(t, err)
+	must.Same(t, TagsOf(n), []string{"release-notes", "x"})
 	v, _ := ipld.FindEntry(n.Props, memory.PropTags)
 	must.Equal(t, string(ipld.AppendJSON(nil, v)), `["release-notes","x",7,{"n":1},null]`, "tags")
 	old := graph.EdgeID(graph.NodeID("a"), memory.EdgeTagged, graph.NodeID("tag/release notes"), "")
 	next := graph.EdgeID(graph.NodeID("a"), memory.EdgeTagged, graph.NodeID(memory.TagKey("release-notes")), "")
 	mark, err := s.Mark(t.Context(), graph.OnEdge, old)
-	if err != nil || mark == nil || mark.State != graph.Superseded {
-		t.Errorf("%+v %v", mark, err)
-	}
+	must.Check(t, err == nil && mark != nil && mark.State == graph.Superseded, "%+v %v", mark, err)
 	if _, _, err := s.Edge(t.Context(), next); err != nil {
 		t.Error(err)
 	}
@@ -204,17 +190,14 @@ func TestCrowded(t *testing.T) {
 	}
 	r := memkit.Open(t, lines...)
 	got := proposed(t, r, ConsolidateRequest{Kinds: []ProposalKind{ProposeContradiction}})
-	if len(got) != 1 || !strings.Contains(got[0], "not allowed in on") {
-		t.Errorf("%q", got)
-	}
+	must.Check(t, len(got) == 1 && strings.Contains(got[0], "not allowed in on"), "%q", got)
 }
 
 // TestPickSeen applies a proposal that was listed before others came and went in front of it.
 func TestPickSeen(t *testing.T) {
 	r := memkit.Open(t, untidy...)
 	req := ConsolidateRequest{Now: memkit.By.Time}
-	seen, err := Propose(t.Context(), memkit.Tip(t, r), req)
-	must.OK(t, err)
+	seen := must.Get(Propose(t.Context(), memkit.Tip(t, r), req))(t)
 	memkit.Tell(t, r, factLine("The lease of the office ends", `,"props":{"expires":"2025-11-01T00:00:00Z"}`))
 	last := seen.List[len(seen.List)-1]
 	res, err := Consolidate(t.Context(), r, memkit.Opt, req, []string{last.ID[:8]})
@@ -232,31 +215,23 @@ func TestConsolidateRequests(t *testing.T) {
 	r := memkit.Open(t, untidy...)
 	for _, req := range []ConsolidateRequest{{Cap: -1}, {Kinds: []ProposalKind{"all"}},
 		{Now: graph.MaxTime + 1}} {
-		if _, err := Propose(t.Context(), memkit.Tip(t, r), req); err == nil {
-			t.Errorf("%+v is taken", req)
-		}
+		must.Check(t, must.Err(Propose(t.Context(), memkit.Tip(t, r), req)) != nil, "%+v is taken", req)
 	}
 	req := ConsolidateRequest{Now: memkit.By.Time}
 	for _, pick := range []string{"0", "1", "99", "x", "-1", "123456", ""} {
 		_, err := Consolidate(t.Context(), r, memkit.Opt, req, []string{pick})
 		var missing *state.NotFoundError
-		if !errors.As(err, &missing) || missing.What != "proposal" {
-			t.Errorf("%q: %v", pick, err)
-		}
+		must.Check(t, errors.As(err, &missing) && missing.What == "proposal", "%q: %v", pick, err)
 	}
 	list, err := Propose(t.Context(), memkit.Tip(t, r), req)
-	if err != nil || len(list.List) < 2 {
-		t.Fatal(err)
-	}
+	must.Require(t, err == nil && len(list.List) >= 2, "%v", err)
 	same := slices.Clone(list.List)
 	same[1].ID = same[0].ID[:MinPick] + strings.Repeat("x", idDigits-MinPick)
 	var several *state.AmbiguousError
 	if _, err := pick(same, []string{same[0].ID[:MinPick]}); !errors.As(err, &several) {
 		t.Error(err)
 	}
-	if got, err := pick(same, []string{same[0].ID}); err != nil || len(got) != 1 {
-		t.Error(got, err)
-	}
+	must.Equal(t, len(must.Get(pick(same, []string{same[0].ID}))(t)), 1)
 	_, err = Decline(t.Context(), r, memkit.Opt, req, nil)
 	must.Fail(t, err, state.ErrInvalid)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -268,7 +243,5 @@ func TestConsolidateRequests(t *testing.T) {
 	_, err = Propose(ctx, memkit.Tip(t, r), req)
 	must.Fail(t, err, context.Canceled)
 	empty := memkit.Open(t)
-	if got := proposed(t, empty, ConsolidateRequest{Cap: 1}); len(got) != 0 {
-		t.Error(got)
-	}
+	must.Equal(t, len(proposed(t, empty, ConsolidateRequest{Cap: 1})), 0)
 }

@@ -23,9 +23,7 @@ func TestForgottenByVerbs(t *testing.T) {
 		t.Helper()
 		look := func(what string, v any, err error) {
 			t.Helper()
-			if err != nil && !memory.IsMissing(err) {
-				t.Fatalf("%s: %v", what, err)
-			}
+			must.Require(t, err == nil || memory.IsMissing(err), "%s: %v", what, err)
 			text := fmt.Sprintf("%+v", v)
 			for _, word := range []string{secret.String(), "xylitol", "Zanzibar Quokka\""} {
 				if strings.Contains(text, word) {
@@ -45,17 +43,13 @@ func TestForgottenByVerbs(t *testing.T) {
 			list, err := recall.Related(t.Context(), s, recall.RelatedRequest{ID: graph.NodeID(key)})
 			look("related", said(list), err)
 		}
-		p, err := Propose(t.Context(), s, ConsolidateRequest{Now: memkit.By.Time, Cap: 1})
-		must.OK(t, err)
+		p := must.Get(Propose(t.Context(), s, ConsolidateRequest{Now: memkit.By.Time, Cap: 1}))(t)
 		look("consolidate", p.List, nil)
 		return n
 	}
-	if told(memkit.Tip(t, r)) == 0 {
-		t.Fatal("nothing tells of it before")
-	}
+	must.Require(t, told(memkit.Tip(t, r)) != 0, "nothing tells of it before")
 	req := memory.MarkRequest{State: graph.Forgotten, Nodes: []string{"secret"}}
-	_, err := memory.Mark(t.Context(), r, memkit.Opt, req)
-	must.OK(t, err)
+	must.Get(memory.Mark(t.Context(), r, memkit.Opt, req))(t)
 	// That b is contradicted by it, its mark says; who it was, get says of its id alone.
 	memkit.Tell(t, r, `{"remove":{"mark":{"node":"b"}}}`)
 	if n := told(memkit.Tip(t, r)); n > 0 {

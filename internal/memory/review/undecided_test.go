@@ -2,7 +2,6 @@ package review
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit/memkit"
@@ -35,18 +34,14 @@ func TestUndecidedSince(t *testing.T) {
 		{2, 10, []string{oven, logs}},
 		{1, 10, []string{oven}},
 	} {
-		pairs, err := UndecidedSince(t.Context(), from, to, c.newest, c.most)
-		must.OK(t, err)
+		pairs := must.Get(UndecidedSince(t.Context(), from, to, c.newest, c.most))(t)
 		var got []string
 		for _, p := range pairs {
-			if p.Later.Summary[:5] != p.Earlier.Summary[:5] || p.Later.Created <= p.Earlier.Created {
-				t.Errorf("%q after %q", p.Later.Summary, p.Earlier.Summary)
-			}
+			must.Check(t, p.Later.Summary[:5] == p.Earlier.Summary[:5] && p.Later.Created > p.Earlier.Created,
+				"%q after %q", p.Later.Summary, p.Earlier.Summary)
 			got = append(got, p.Later.Summary[:5])
 		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%d newest, %d pairs: %v, want %v", c.newest, c.most, got, c.want)
-		}
+		must.Same(t, got, c.want, c.newest, " newest, ", c.most, " pairs")
 	}
 	if pairs, err := UndecidedSince(t.Context(), to, to, 200, 10); err != nil || len(pairs) > 0 {
 		t.Errorf("%d pairs of nothing new, %v", len(pairs), err)

@@ -11,8 +11,7 @@ import (
 
 func checkOne(t *testing.T, fsys fs.FS, text string) SourceCheck {
 	t.Helper()
-	src, err := Parse(text)
-	must.OK(t, err)
+	src := must.Get(Parse(text))(t)
 	c := Checker{Root: func(project string) fs.FS {
 		if project != "" {
 			return nil
@@ -25,9 +24,8 @@ func checkOne(t *testing.T, fsys fs.FS, text string) SourceCheck {
 func TestSourceCheck(t *testing.T) {
 	file := func(s string) fs.FS { return fstest.MapFS{"a.txt": {Data: []byte(s)}} }
 	first := checkOne(t, file("one\ntwo\nthree\n"), "file:a.txt#L2-L3")
-	if first.State != SourceUnhashed || first.Span != "two\nthree" {
-		t.Fatalf("%+v", first)
-	}
+	must.Equal(t, first.State, SourceUnhashed)
+	must.Equal(t, first.Span, "two\nthree")
 	hashed := first.Now.String()
 	whole := checkOne(t, file("one\ntwo\nthree\n"), "file:a.txt").Now.String()
 	for _, c := range []struct {
@@ -57,10 +55,8 @@ func TestSourceCheck(t *testing.T) {
 		{"manual:Ada", "", SourceUnchecked, "manual:Ada"},
 	} {
 		got := checkOne(t, file(c.data), c.source)
-		if got.State != c.state || got.Now.Place() != c.place {
-			t.Errorf("%s in %q: %s at %s, want %s at %s", c.source, c.data, got.State, got.Now.Place(),
-				c.state, c.place)
-		}
+		must.Equal(t, got.State, c.state, c.source, " in ", c.data)
+		must.Equal(t, got.Now.Place(), c.place, c.source, " in ", c.data)
 	}
 }
 
@@ -73,14 +69,12 @@ func TestSourceBounds(t *testing.T) {
 		"file:d/.mnem./config": "of a repository",
 	} {
 		c := checkOne(t, large, source)
-		if c.State != SourceUnreadable || !strings.Contains(c.Why, why) {
-			t.Errorf("%s: %s %q", source, c.State, c.Why)
-		}
+		must.Check(t, c.State == SourceUnreadable && strings.Contains(c.Why, why),
+			"%s: %s %q", source, c.State, c.Why)
 	}
 	// The search for lines that do not exist is bounded.
 	many := fstest.MapFS{"a.txt": {Data: []byte(strings.Repeat("a line of some length\n", 300_000))}}
 	c := checkOne(t, many, "file:a.txt?sha256="+someHash+"#L1-L200000")
-	if c.State != SourceChanged || len(c.Span) != MaxShown {
-		t.Errorf("%s, %d bytes shown", c.State, len(c.Span))
-	}
+	must.Equal(t, c.State, SourceChanged, "bytes shown")
+	must.Equal(t, len(c.Span), MaxShown, "bytes shown")
 }
