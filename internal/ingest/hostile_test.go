@@ -20,24 +20,18 @@ func TestSecretsThatMarkupHides(t *testing.T) {
 		strings.Replace(token, "_", "%5F", 1) + ".md).\n"
 	d := newTree(t, map[string]string{"k.md": text})
 	res, _ := d.ingest()
-	if len(res.Secrets.Findings) > 0 {
-		t.Errorf("the commit found %+v", res.Secrets.Findings)
-	}
+	must.Check(t, len(res.Secrets.Findings) <= 0, "the commit found %+v", res.Secrets.Findings)
 	if again, _ := d.ingest(); !again.NoChange {
 		t.Error("a second run changed something")
 	}
-	c, err := Open(t.Context(), d.head(), []string{""})
-	must.OK(t, err)
+	c := must.Get(Open(t.Context(), d.head(), []string{""}))(t)
 	doc := c.byPath[Path{Name: "k.md"}]
 	must.OK(t, c.load(t.Context(), doc))
 	for _, n := range append(doc.chunks, doc.node) {
-		if found := guard.Node(n); len(found) > 0 {
-			t.Errorf("%s: %+v", n.Key, found)
-		}
+		found := guard.Node(n)
+		must.Check(t, len(found) <= 0, "%s: %+v", n.Key, found)
 	}
-	if doc.sum != nil {
-		t.Error("a plain hash of a file with credentials")
-	}
+	must.Check(t, doc.sum == nil, "a plain hash of a file with credentials")
 }
 
 // TestSecretsOfPages has a credential that appears only when a page is parsed, and one in a part that is left out.
@@ -46,21 +40,16 @@ func TestSecretsOfPages(t *testing.T) {
 	for name, page := range map[string]string{"shown": shown, "script": "<script>x = '" + token + "'</script><p>a"} {
 		d := newTree(t, map[string]string{"k.html": page})
 		res, _ := d.ingest()
-		if len(res.Secrets.Findings) > 0 {
-			t.Errorf("%s: the commit found %+v", name, res.Secrets.Findings)
-		}
-		c, err := Open(t.Context(), d.head(), []string{""})
-		must.OK(t, err)
-		if c.byPath[Path{Name: "k.html"}].sum != nil {
-			t.Errorf("%s: a plain hash of a file with credentials", name)
-		}
+		must.Check(t, len(res.Secrets.Findings) <= 0, "%s: the commit found %+v", name, res.Secrets.Findings)
+		c := must.Get(Open(t.Context(), d.head(), []string{""}))(t)
+		must.Check(t, c.byPath[Path{Name: "k.html"}].sum == nil,
+			"%s: a plain hash of a file with credentials", name)
 		if texts, _ := d.text("k.html"); strings.Contains(texts[0], "ghp_") || len(texts) != 1 ||
 			strings.Contains(texts[0], "[secret:github-pat:") != (name == "shown") {
 			t.Errorf("%s: %q", name, texts)
 		}
-		if again, _ := d.ingest(); !again.NoChange {
-			t.Errorf("%s: a second run changed something", name)
-		}
+		again, _ := d.ingest()
+		must.Check(t, again.NoChange, "%s: a second run changed something", name)
 	}
 }
 
@@ -70,9 +59,7 @@ func TestSecretName(t *testing.T) {
 	_, err := Read(p, parse.Markdown, []byte("text"), nil, r)
 	must.Fail(t, err, ErrName)
 	r.Allow = []string{"github-pat"}
-	if _, err := Read(p, parse.Markdown, []byte("text"), nil, r); err != nil {
-		t.Errorf("a rule that is allowed: %v", err)
-	}
+	must.Get(Read(p, parse.Markdown, []byte("text"), nil, r))(t, "a rule that is allowed")
 }
 
 // TestNothingIsFoundInWhatWasTakenOut tries the marks of all rules in place of credentials.
@@ -80,14 +67,11 @@ func TestNothingIsFoundInWhatWasTakenOut(t *testing.T) {
 	for _, rule := range guard.Rules() {
 		for _, before := range []string{"", "password: ", "api_key = ", "https://user:"} {
 			text := before + "[secret:" + rule.ID + ":0a1b]"
-			if found := guard.Find(text); len(found) > 0 {
-				t.Errorf("%q: %+v", text, found)
-			}
+			found := guard.Find(text)
+			must.Check(t, len(found) <= 0, "%q: %+v", text, found)
 		}
 	}
-	if len(guard.Find("password: admin:1234")) == 0 {
-		t.Error("a password in the form of a mark is not found")
-	}
+	must.Check(t, len(guard.Find("password: admin:1234")) != 0, "a password in the form of a mark is not found")
 }
 
 // TestManyEqualHeadings has thousands of equal headings and texts: four times as many take about four times the memory,
@@ -106,9 +90,8 @@ func TestManyEqualHeadings(t *testing.T) {
 	if a, b := len(few.Changes), len(many.Changes); b > 4*a+8 || b < 4*a-8 {
 		t.Errorf("%d changes, %d with four times the headings", a, b)
 	}
-	if manyAllocs > 6*fewAllocs {
-		t.Errorf("%d allocations, %d with four times the headings", fewAllocs, manyAllocs)
-	}
+	must.Check(t, manyAllocs <= 6*fewAllocs,
+		"%d allocations, %d with four times the headings", fewAllocs, manyAllocs)
 }
 
 func TestLinksFitTheirNode(t *testing.T) {
@@ -125,7 +108,5 @@ func TestLinksFitTheirNode(t *testing.T) {
 	for _, link := range listProp(n, propLinks) {
 		size += len(link)
 	}
-	if size == 0 || size > maxLinkBytes {
-		t.Errorf("%d bytes of links", size)
-	}
+	must.Check(t, size != 0 && size <= maxLinkBytes, "%d bytes of links", size)
 }

@@ -37,13 +37,10 @@ type tree struct {
 
 func newTree(t *testing.T, files map[string]string) *tree {
 	t.Helper()
-	r, err := care.Init(t.Context(), t.TempDir(), testBy, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.Init(t.Context(), t.TempDir(), testBy, core.Options{}))(t)
 	t.Cleanup(func() {
 		report, err := care.Fsck(context.Background(), r, care.FsckOptions{})
-		if err != nil || len(report.Errors) > 0 {
-			t.Errorf("fsck: %v %+v", err, report)
-		}
+		must.Check(t, err == nil && len(report.Errors) <= 0, "fsck: %v %+v", err, report)
 		must.OK(t, r.Close())
 	})
 	return &tree{t: t, r: r, files: files, sums: &Redactor{
@@ -79,27 +76,21 @@ func (d *tree) ingest() (*core.CommitResult, *Plan) {
 
 func (d *tree) head() *core.Snapshot {
 	d.t.Helper()
-	s, err := d.r.Snapshot(d.t.Context(), "HEAD")
-	must.OK(d.t, err)
-	return s
+	return must.Get(d.r.Snapshot(d.t.Context(), "HEAD"))(d.t)
 }
 
 // document returns the key of the document of a path.
 func (d *tree) document(path string) string {
 	d.t.Helper()
-	c, err := Open(d.t.Context(), d.head(), []string{""})
-	must.OK(d.t, err)
-	if c.byPath[Path{Name: path}] == nil {
-		d.t.Fatalf("no document %s", path)
-	}
+	c := must.Get(Open(d.t.Context(), d.head(), []string{""}))(d.t)
+	must.Require(d.t, c.byPath[Path{Name: path}] != nil, "no document %s", path)
 	return c.byPath[Path{Name: path}].node.Key
 }
 
 // text returns the texts and keys of a document's chunks, in order.
 func (d *tree) text(path string) (texts, keys []string) {
 	d.t.Helper()
-	c, err := Open(d.t.Context(), d.head(), []string{""})
-	must.OK(d.t, err)
+	c := must.Get(Open(d.t.Context(), d.head(), []string{""}))(d.t)
 	doc := c.byPath[Path{Name: path}]
 	must.OK(d.t, c.load(d.t.Context(), doc))
 	for _, n := range doc.chunks {
@@ -112,8 +103,7 @@ func (d *tree) text(path string) (texts, keys []string) {
 func (d *tree) links(path string) []string {
 	d.t.Helper()
 	s := d.head()
-	c, err := Open(d.t.Context(), s, []string{""})
-	must.OK(d.t, err)
+	c := must.Get(Open(d.t.Context(), s, []string{""}))(d.t)
 	doc := c.byPath[Path{Name: path}]
 	must.OK(d.t, c.load(d.t.Context(), doc))
 	var out []string
@@ -171,9 +161,8 @@ func TestEditedParagraph(t *testing.T) {
 			_, before := d.text("a.md")
 			d.files["a.md"] = edited
 			res, _ := d.ingest()
-			if n := changes(res); n > 6 || n < 2 {
-				t.Errorf("%s %d: %d changes: %+v %+v", what, i, n, res.Nodes, res.Edges)
-			}
+			n := changes(res)
+			must.Check(t, n <= 6 && n >= 2, "%s %d: %d changes: %+v %+v", what, i, n, res.Nodes, res.Edges)
 			_, after := d.text("a.md")
 			kept := 0
 			for _, key := range before {
@@ -181,9 +170,8 @@ func TestEditedParagraph(t *testing.T) {
 					kept++
 				}
 			}
-			if kept < len(before) {
-				t.Errorf("%s %d: %d of %d chunks kept their keys", what, i, kept, len(before))
-			}
+			must.Check(t, kept >= len(before),
+				"%s %d: %d of %d chunks kept their keys", what, i, kept, len(before))
 			d.files["a.md"] = strings.Join(paras, "")
 			d.ingest()
 		}
@@ -201,9 +189,7 @@ func TestRename(t *testing.T) {
 	if len(plan.Results) != 1 || plan.Results[0].Action != Renamed || plan.Results[0].From.Name != "b.md" {
 		t.Fatalf("%+v", plan.Results)
 	}
-	if got := d.document("moved/new.md"); got != key {
-		t.Errorf("the document was %s and is %s", key, got)
-	}
+	must.Equal(t, d.document("moved/new.md"), key, "the document")
 	if _, now := d.text("moved/new.md"); !slices.Equal(now, chunks) {
 		t.Errorf("chunks were %v and are %v", chunks, now)
 	}
@@ -217,9 +203,7 @@ func TestRename(t *testing.T) {
 	if _, plan = d.ingest(); len(plan.Results) != 1 || plan.Results[0].Action != Renamed {
 		t.Errorf("%+v", plan.Results)
 	}
-	if got := d.document("again.md"); got != key {
-		t.Errorf("the document was %s and is %s", key, got)
-	}
+	must.Equal(t, d.document("again.md"), key, "the document")
 
 	// nothing of the text remains
 	d.files["other.md"] = prose(8, "zeta")
@@ -227,9 +211,7 @@ func TestRename(t *testing.T) {
 	if _, plan = d.ingest(); len(plan.Results) != 2 {
 		t.Errorf("%+v", plan.Results)
 	}
-	if got := d.document("other.md"); got == key {
-		t.Error("a document took over one that it has nothing of")
-	}
+	must.Check(t, d.document("other.md") != key, "a document took over one that it has nothing of")
 }
 
 // TestLinksOfRenamed renames files that are linked by path, and that link others: the links stay until something else
@@ -249,12 +231,8 @@ func TestLinksOfRenamed(t *testing.T) {
 			t.Errorf("%s: again: %+v", what, plan.Results)
 		}
 		must.Equal(t, d.document(name), key, what, ": ", name)
-		if got := d.links("home.md"); !slices.Equal(got, ofHome) {
-			t.Errorf("%s: home.md leads to %v", what, got)
-		}
-		if got := d.links(name); !slices.Equal(got, ofNotes) {
-			t.Errorf("%s: %s leads to %v", what, name, got)
-		}
+		must.Same(t, d.links("home.md"), ofHome, what, ": home.md leads to")
+		must.Same(t, d.links(name), ofNotes, what, ": ", name, " leads to")
 	}
 	move := func(from, to string) {
 		d.files[to] = d.files[from]
@@ -311,9 +289,7 @@ func TestForgottenStaysForgotten(t *testing.T) {
 				shown := d.shown()
 				d.forget(id)
 				want := d.shown()
-				if (what == TypeChunk) == (want == shown) {
-					t.Fatalf("forgotten: %q, before %q", want, shown)
-				}
+				must.Require(t, (what == TypeChunk) != (want == shown), "forgotten: %q, before %q", want, shown)
 				leave(d, d.files["b.md"])
 				must.Equal(t, d.state(id), graph.Forgotten, "without its text it")
 				d.ingest()
@@ -350,8 +326,7 @@ func (d *tree) shown() string {
 // state returns the state of a node, "" for none.
 func (d *tree) state(id graph.ID) graph.State {
 	d.t.Helper()
-	m, err := d.head().Mark(d.t.Context(), graph.OnNode, id)
-	must.OK(d.t, err)
+	m := must.Get(d.head().Mark(d.t.Context(), graph.OnNode, id))(d.t)
 	if m == nil {
 		return ""
 	}
@@ -378,11 +353,10 @@ func (d *tree) nodeOf(path, typ, word string) graph.ID {
 func (d *tree) forget(id graph.ID) {
 	d.t.Helper()
 	forget := graph.Change{Mark: &graph.MarkChange{On: graph.MarkRef{Node: graph.Ref{ID: id}}, State: graph.Forgotten}}
-	_, err := d.r.Decide(d.t.Context(), core.DecideOptions{CommitOptions: core.CommitOptions{Stamp: testBy}},
+	must.Get(d.r.Decide(d.t.Context(), core.DecideOptions{CommitOptions: core.CommitOptions{Stamp: testBy}},
 		func(*core.Snapshot) (*core.Decision, error) {
 			return &core.Decision{Changes: []graph.Change{forget}, Message: "forget"}, nil
-		})
-	must.OK(d.t, err)
+		}))(d.t)
 }
 
 func TestGoneFiles(t *testing.T) {
@@ -392,12 +366,9 @@ func TestGoneFiles(t *testing.T) {
 	whole := d.files["b.md"]
 	delete(d.files, "b.md")
 	res, plan := d.ingest()
-	if len(plan.Results) != 1 || plan.Results[0].Action != Removed || res.Nodes.Removed < 3 {
-		t.Fatalf("%+v %+v", plan.Results, res)
-	}
-	if got := d.links("a.md"); !slices.Equal(got, []string{"sub/c.md"}) {
-		t.Errorf("links %v", got)
-	}
+	must.Require(t, len(plan.Results) == 1 && plan.Results[0].Action == Removed && res.Nodes.Removed >= 3,
+		"%+v %+v", plan.Results, res)
+	must.Same(t, d.links("a.md"), []string{"sub/c.md"}, "links")
 	d.files["b.md"] = whole
 	d.ingest()
 	must.Equal(t, d.head().Graph(), full, "the file came back and the graph is another one")
@@ -427,8 +398,7 @@ func TestPackages(t *testing.T) {
 	d.ingest()
 	imports := func() (out []string) {
 		s := d.head()
-		c, err := Open(t.Context(), s, []string{""})
-		must.OK(t, err)
+		c := must.Get(Open(t.Context(), s, []string{""}))(t)
 		doc := c.byPath[Path{Name: "a/a.go"}]
 		must.OK(t, c.load(t.Context(), doc))
 		for e := range doc.edges {
@@ -437,20 +407,15 @@ func TestPackages(t *testing.T) {
 					out = append(out, o.path.Name)
 				}
 			}
-			if n := doc.nodes[e.dst]; e.typ == Defines && n.Summary != "a/a.go › func F" {
-				t.Errorf("defines %q", n.Summary)
-			}
+			n := doc.nodes[e.dst]
+			must.Check(t, e.typ != Defines || n.Summary == "a/a.go › func F", "defines %q", n.Summary)
 		}
 		return out
 	}
-	if got := imports(); !slices.Equal(got, []string{"lib/b/x.go"}) {
-		t.Errorf("imports %q", got)
-	}
+	must.Same(t, imports(), []string{"lib/b/x.go"}, "imports")
 	d.files["lib/b/doc.go"] = "// Package b is the library.\npackage b\n"
 	d.ingest()
-	if got := imports(); !slices.Equal(got, []string{"lib/b/doc.go"}) {
-		t.Errorf("imports %q once the package has documentation", got)
-	}
+	must.Same(t, imports(), []string{"lib/b/doc.go"}, "imports")
 	if res, _ := d.ingest(); !res.NoChange {
 		t.Error("a second run changed something")
 	}
@@ -470,8 +435,7 @@ func TestTestsAddNothing(t *testing.T) {
 	})
 	d.ingest()
 	s := d.head()
-	c, err := Open(t.Context(), s, []string{""})
-	must.OK(t, err)
+	c := must.Get(Open(t.Context(), s, []string{""}))(t)
 	for name, want := range map[string]uint32{"a/a.go": 1 << 16, "a/a_test.go": 1} {
 		doc := c.byPath[Path{Name: name}]
 		must.OK(t, c.load(t.Context(), doc))
@@ -487,9 +451,7 @@ func TestTestsAddNothing(t *testing.T) {
 				}
 			}
 		}
-		if seen < 6 {
-			t.Errorf("%s: %d edges", name, seen)
-		}
+		must.Check(t, seen >= 6, "%s: %d edges", name, seen)
 	}
 }
 
@@ -527,12 +489,10 @@ func TestRandomEdits(t *testing.T) {
 			d.files[name] = strings.Join(paras, "") + "end\n\n"
 		}
 		d.ingest()
-		if res, plan := d.ingest(); !res.NoChange {
-			t.Fatalf("seed %d step %d: the second run: %+v", seed, step, plan.Results)
-		}
+		res, plan := d.ingest()
+		must.Require(t, res.NoChange, "seed %d step %d: the second run: %+v", seed, step, plan.Results)
 		for name, text := range d.files {
-			doc, err := parse.Parse(parse.Markdown, text, nil)
-			must.OK(t, err)
+			doc := must.Get(parse.Parse(parse.Markdown, text, nil))(t)
 			var want []string
 			for _, c := range doc.Chunks(nil) {
 				want = append(want, strings.Fields(c.Text)...)
@@ -542,9 +502,8 @@ func TestRandomEdits(t *testing.T) {
 				t.Fatalf("seed %d step %d: %s says\n%s\nwant\n%s", seed, step, name, got, want)
 			}
 			slices.Sort(keys)
-			if len(slices.Compact(slices.Clone(keys))) != len(keys) {
-				t.Fatalf("seed %d step %d: a key twice in %v", seed, step, keys)
-			}
+			must.Require(t, len(slices.Compact(slices.Clone(keys))) == len(keys),
+				"seed %d step %d: a key twice in %v", seed, step, keys)
 		}
 	}
 }
@@ -555,9 +514,8 @@ func TestSources(t *testing.T) {
 	n, _, err := d.head().Node(t.Context(), graph.NodeID(d.document("a#1.md")))
 	must.OK(t, err)
 	src, err := sources.Parse(n.Sources[0])
-	if err != nil || src.Path != "a#1.md" || *src.Hash != sha256.Sum256([]byte(d.files["a#1.md"])) {
-		t.Errorf("%q: %v", n.Sources, err)
-	}
+	must.Check(t, err == nil && src.Path == "a#1.md" && *src.Hash == sha256.Sum256([]byte(d.files["a#1.md"])),
+		"%q: %v", n.Sources, err)
 	_, keys := d.text("a#1.md")
 	c, _, err := d.head().Node(t.Context(), graph.NodeID(keys[0]))
 	must.OK(t, err)
@@ -565,9 +523,8 @@ func TestSources(t *testing.T) {
 	if err != nil || src.First != 3 || src.Last != 4 || *src.Hash != sha256.Sum256([]byte("First.\r\nSecond.\r")) {
 		t.Errorf("%q: %v", c.Sources, err)
 	}
-	if c.Context != "" || c.Summary != "A" || n.Summary != "a#1.md" {
-		t.Errorf("context %q, title %q, place %q", c.Context, c.Summary, n.Summary)
-	}
+	must.Check(t, c.Context == "" && c.Summary == "A" && n.Summary == "a#1.md",
+		"context %q, title %q, place %q", c.Context, c.Summary, n.Summary)
 }
 
 func TestSecretsAreTakenOut(t *testing.T) {
@@ -576,9 +533,8 @@ func TestSecretsAreTakenOut(t *testing.T) {
 	d := newTree(t, map[string]string{"k.md": text})
 	d.ingest()
 	texts, _ := d.text("k.md")
-	if strings.Contains(texts[0], secret) || strings.Count(texts[0], "[secret:github-pat:") != 2 {
-		t.Errorf("%q", texts)
-	}
+	must.Check(t, !strings.Contains(texts[0], secret) && strings.Count(texts[0], "[secret:github-pat:") == 2,
+		"%q", texts)
 	if found := guard.Find(texts[0]); len(found) > 0 {
 		t.Errorf("what was taken out is found: %+v", found)
 	}
@@ -587,18 +543,15 @@ func TestSecretsAreTakenOut(t *testing.T) {
 	}
 	n, _, err := d.head().Node(t.Context(), graph.NodeID(d.document("k.md")))
 	must.OK(t, err)
-	if strings.Contains(n.Sources[0], "sha256") {
-		t.Errorf("%q: a plain hash of a file with a credential", n.Sources)
-	}
+	must.Check(t, !strings.Contains(n.Sources[0], "sha256"),
+		"%q: a plain hash of a file with a credential", n.Sources)
 	d.files["k.md"] = strings.Replace(text, "again", "once more", 1)
 	if res, _ := d.ingest(); res.NoChange {
 		t.Error("an edit was not seen")
 	}
 	d.sums.Allow = []string{"github-pat"}
-	f, err := Read(Path{Name: "k.md"}, parse.Markdown, []byte(text), nil, d.sums)
-	if err != nil || f.Redacted != 0 {
-		t.Errorf("%d taken out, %v", f.Redacted, err)
-	}
+	f := must.Get(Read(Path{Name: "k.md"}, parse.Markdown, []byte(text), nil, d.sums))(t, "taken out")
+	must.Equal(t, f.Redacted, 0, "taken out")
 	block := "-----BEGIN RSA PRIVATE KEY-----\n" + strings.Repeat("MIIEpAIBAAKCAQEAx7Kq2ZpL9vB4nR8tW3yE6uI1oA5sD0fGhJkM\n", 8) +
 		"-----END RSA PRIVATE KEY-----"
 	out, n2, err := d.sums.Redact("a\n" + block + "\nb\n")
@@ -621,9 +574,8 @@ func TestUnreadable(t *testing.T) {
 		t.Errorf("an empty note: %v", err)
 	}
 	for _, name := range []string{`a\b.md`, "a\nb.md", strings.Repeat("x", 1000) + ".md", "../up.md", ""} {
-		if _, err := Read(Path{Name: name}, parse.Markdown, []byte("x"), nil, r); err == nil {
-			t.Errorf("the name %q was taken", name)
-		}
+		must.Check(t, must.Err(Read(Path{Name: name}, parse.Markdown, []byte("x"), nil, r)) != nil,
+			"the name %q was taken", name)
 	}
 }
 
@@ -631,18 +583,15 @@ func TestUnreadable(t *testing.T) {
 func TestMoved(t *testing.T) {
 	d := newTree(t, notes())
 	d.ingest()
-	c, err := Open(t.Context(), d.head(), []string{""})
-	must.OK(t, err)
+	c := must.Get(Open(t.Context(), d.head(), []string{""}))(t)
 	in := &Input{Gone: func(Path) bool { return false }, Sums: d.sums, Present: map[Path]*Sum{
 		{Name: "a.md"}: {1}, {Name: "b.md"}: nil,
 	}}
-	_, err = c.Plan(t.Context(), in)
+	_, err := c.Plan(t.Context(), in)
 	must.Fail(t, err, ErrMoved)
 	sum := Sum(sha256.Sum256([]byte(d.files["a.md"])))
 	in.Present[Path{Name: "a.md"}] = &sum
-	if plan, err := c.Plan(t.Context(), in); err != nil || len(plan.Changes) != 0 {
-		t.Errorf("%v %v", plan, err)
-	}
+	must.Equal(t, len(must.Get(c.Plan(t.Context(), in))(t).Changes), 0)
 }
 
 // TestTable checks that records keep their ids and times when their lines move.
@@ -664,12 +613,9 @@ func TestTable(t *testing.T) {
 	d.files["t.csv"] = strings.Replace(text, "7,Ann", "5,Eve,likes figs,2020-01-01\n7,Anna", 1)
 	_, plan := d.ingest()
 	texts, keys := d.text("t.csv")
-	if len(texts) != 3 || !slices.Equal(keys[1:], before) || section().Summary != "t › Bob" {
-		t.Errorf("%q %q, were %q", texts, keys, before)
-	}
-	if len(plan.Changes) > 12 {
-		t.Errorf("%d changes for a record more and a name", len(plan.Changes))
-	}
+	must.Check(t, len(texts) == 3 && slices.Equal(keys[1:], before) && section().Summary == "t › Bob",
+		"%q %q, were %q", texts, keys, before)
+	must.Check(t, len(plan.Changes) <= 12, "%d changes for a record more and a name", len(plan.Changes))
 	if again, _ := d.ingest(); !again.NoChange {
 		t.Error("a second run changed something")
 	}
@@ -699,20 +645,15 @@ func TestImportsOfSource(t *testing.T) {
 		"web/a.ts":        {"web/b.tsx", "web/c/index.js"}, "j/x/A.java": {"j/x/C.java", "j/y/B.java"},
 		"r/main.rs": {"r/wood.rs"}, "r/wood.rs": {"r/wood/oak.rs"}, "c/a.c": {"c/a.h", "c/sub/b.h"},
 	} {
-		if got := d.leads(from, Imports); !slices.Equal(got, want) {
-			t.Errorf("%s imports %q, want %q", from, got, want)
-		}
+		must.Same(t, d.leads(from, Imports), want, from, " imports")
 	}
-	if got := d.leads("j/y/B.java", Defines); !slices.Equal(got, []string{"j/y/B.java › class B"}) {
-		t.Errorf("defines %q", got)
-	}
+	must.Same(t, d.leads("j/y/B.java", Defines), []string{"j/y/B.java › class B"}, "defines")
 }
 
 // leads returns the titles of what edges of a type lead to from a document and its chunks.
 func (d *tree) leads(name, typ string) []string {
 	d.t.Helper()
-	c, err := Open(d.t.Context(), d.head(), []string{""})
-	must.OK(d.t, err)
+	c := must.Get(Open(d.t.Context(), d.head(), []string{""}))(d.t)
 	doc := c.byPath[Path{Name: name}]
 	must.OK(d.t, c.load(d.t.Context(), doc))
 	var out []string

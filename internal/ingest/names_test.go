@@ -5,6 +5,7 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/ingest/parse"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestLinesAreHashedOnce hashes the line that two chunks are of once: a file of one line of 15 MB has 5,000 of them.
@@ -12,9 +13,7 @@ func TestLinesAreHashedOnce(t *testing.T) {
 	f := &File{Path: Path{Name: "a.md"}, lines: [][]byte{[]byte("long"), []byte("other")}}
 	first := f.source(&parse.Chunk{First: 1, Last: 1})
 	f.lines[0] = []byte("unread")
-	if again := f.source(&parse.Chunk{First: 1, Last: 1}); again != first {
-		t.Errorf("%s, and then %s", first, again)
-	}
+	must.Equal(t, f.source(&parse.Chunk{First: 1, Last: 1}), first, "and then")
 	if next := f.source(&parse.Chunk{First: 2, Last: 2}); next == first {
 		t.Errorf("other lines: %s", next)
 	}
@@ -52,8 +51,7 @@ func TestWikiLinks(t *testing.T) {
 		if c.want != "" {
 			want = graph.NodeID(c.want)
 		}
-		if got := n.follow([]Path{{Name: c.from}}, c.link); got != want {
-			t.Errorf("%s of %s leads to %v, want %s (%v)", c.link, c.from, got, c.want, want)
-		}
+		got := n.follow([]Path{{Name: c.from}}, c.link)
+		must.Check(t, got == want, "%s of %s leads to %v, want %s (%v)", c.link, c.from, got, c.want, want)
 	}
 }

@@ -42,9 +42,8 @@ func TestIgnore(t *testing.T) {
 	}
 	for _, test := range tests {
 		var none *Ignore
-		if got := patterns(t, none, ".", test.patterns).Ignores(test.path, test.dir); got != test.want {
-			t.Errorf("%q on %q: %v", test.patterns, test.path, got)
-		}
+		got := patterns(t, none, ".", test.patterns).Ignores(test.path, test.dir)
+		must.Check(t, got == test.want, "%q on %q: %v", test.patterns, test.path, got)
 	}
 	var none *Ignore
 	below := patterns(t, patterns(t, none, ".", "*.md"), "in", "!x.md\n/y.txt")
@@ -65,8 +64,7 @@ func TestWalk(t *testing.T) {
 		"sub/deep/LICENSE": file("l"),
 	}
 	names := func(start string) []string {
-		w, err := Walk(t.Context(), fsys, start)
-		must.OK(t, err)
+		w := must.Get(Walk(t.Context(), fsys, start))(t)
 		var out []string
 		for _, f := range w.Files {
 			out = append(out, f.Name)
@@ -74,15 +72,11 @@ func TestWalk(t *testing.T) {
 		return out
 	}
 	want := []string{".cursor/rules/r.mdc", "a.md", "sub/b.md", "sub/deep/LICENSE"}
-	if got := names("."); !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
+	must.Same(t, names("."), want)
 	if got := names("sub/deep"); !slices.Equal(got, want[3:]) { // by the patterns above it
 		t.Errorf("%q", got)
 	}
-	if _, err := Walk(t.Context(), fsys, "nowhere"); err == nil {
-		t.Error("a directory that there is none of")
-	}
+	must.Check(t, must.Err(Walk(t.Context(), fsys, "nowhere")) != nil, "a directory that there is none of")
 }
 
 func TestAlign(t *testing.T) {
@@ -114,13 +108,9 @@ func TestAlign(t *testing.T) {
 		{"h:on", "h:one two three four five", []int{-1}},
 	}
 	for _, test := range tests {
-		if got := align(list(test.old), list(test.now)); !slices.Equal(got, test.want) {
-			t.Errorf("%s to %s: %v, want %v", test.old, test.now, got, test.want)
-		}
+		must.Same(t, align(list(test.old), list(test.now)), test.want, test.old, " to ", test.now)
 	}
-	if got := align(nil, list("a")); !slices.Equal(got, []int{-1}) {
-		t.Errorf("%v", got)
-	}
+	must.Same(t, align(nil, list("a")), []int{-1})
 }
 
 func TestResolve(t *testing.T) {
@@ -159,17 +149,14 @@ func TestResolve(t *testing.T) {
 		}
 		must.Equal(t, n.resolve(Path{Name: test.from}, test.link), want, test.link, " in ", test.from, " leads")
 	}
-	if got := n.resolve(Path{Project: "p", Name: "x.md"}, "a.md"); !got.IsZero() {
-		t.Error("a link leads into another project")
-	}
+	must.Check(t, n.resolve(Path{Project: "p", Name: "x.md"}, "a.md").IsZero(),
+		"a link leads into another project")
 }
 
 // patterns adds those of an ignore file.
 func patterns(t *testing.T, up *Ignore, dir, text string) *Ignore {
 	t.Helper()
-	out, err := up.Below(dir, text)
-	must.OK(t, err)
-	return out
+	return must.Get(up.Below(dir, text))(t)
 }
 
 // TestWalkGoesOn has directories that cannot be read, and ignore files that are out of bounds: the rest is found.
@@ -179,8 +166,7 @@ func TestWalkGoesOn(t *testing.T) {
 		"many/.mnemignore": {Data: []byte(strings.Repeat("x\n", maxPatterns+1))}, "many/b.md": {},
 		"big/.gitignore": {Data: make([]byte, maxIgnoreFile+1)}, "big/b.md": {}, "shut/b.md": {}, "z/c.md": {},
 	}
-	w, err := Walk(t.Context(), shutFS{fsys}, ".")
-	must.OK(t, err)
+	w := must.Get(Walk(t.Context(), shutFS{fsys}, "."))(t)
 	var files, unread []string
 	for _, f := range w.Files {
 		files = append(files, f.Name)
@@ -230,21 +216,15 @@ func TestTitles(t *testing.T) {
 		return out
 	}
 	want := []string{"Pumps in ", "-", "-", "-"}
-	if got := titles(); !slices.Equal(got, want) {
-		t.Fatalf("%q, want %q", got, want)
-	}
+	must.Same(t, titles(), want)
 	_, before := d.text("p.md")
 	d.files["p.md"] = strings.Replace(text, "# Pumps\n\n", "# Pumps\n\n"+para("zero"), 1)
 	_, plan := d.ingest()
-	if got := titles(); !slices.Equal(got, slices.Insert(want, 1, "-")) {
-		t.Errorf("a paragraph before all: %q", got)
-	}
+	must.Same(t, titles(), slices.Insert(want, 1, "-"), "a paragraph before all")
 	if _, keys := d.text("p.md"); !slices.Equal(keys[1:], before) {
 		t.Errorf("keys %q, were %q", keys, before)
 	}
-	if len(plan.Changes) > 6 {
-		t.Errorf("%d changes for a paragraph", len(plan.Changes))
-	}
+	must.Check(t, len(plan.Changes) <= 6, "%d changes for a paragraph", len(plan.Changes))
 	d.files["p.md"] = "# Pumps\n\n## Rules\n\nthree\n"
 	if d.ingest(); !slices.Equal(titles(), []string{"Pumps in Pumps › Rules"}) {
 		t.Errorf("begun by a heading: %q", titles())
@@ -262,8 +242,7 @@ func TestContextsHaveWhatThePackageIsAbout(t *testing.T) {
 	}
 	d := newTree(t, files)
 	contexts := func(name string) (out []string) {
-		c, err := Open(t.Context(), d.head(), []string{""})
-		must.OK(t, err)
+		c := must.Get(Open(t.Context(), d.head(), []string{""}))(t)
 		doc := c.byPath[Path{Name: name}]
 		must.OK(t, c.load(t.Context(), doc))
 		for _, n := range doc.chunks {
@@ -277,9 +256,8 @@ func TestContextsHaveWhatThePackageIsAbout(t *testing.T) {
 			"a/a.go": about, "a/z.go": about, "a/a_test.go": "", "b/b.go": "",
 		} {
 			got := contexts(name)
-			if len(got) != 2 || got[0] != "" || got[1] != name+" › func F"+ends {
-				t.Errorf("%s: %q", name, got)
-			}
+			must.Check(t, len(got) == 2 && got[0] == "" && got[1] == name+" › func F"+ends,
+				"%s: %q", name, got)
 		}
 		if again, _ := d.ingest(); !again.NoChange {
 			t.Error("a second run changed something")

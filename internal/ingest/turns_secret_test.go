@@ -27,20 +27,16 @@ func TestCutCredentials(t *testing.T) {
 	line := `{"type":"assistant","uuid":"u","sessionId":"s","gitBranch":"` + token + `","message":{"content":[` +
 		`{"type":"tool_use","name":"Bash","input":{"command":"` + strings.Repeat("x ", 85) + token + `"}}]}}`
 	must.OK(t, chats.Read("claude-code", "", strings.NewReader(line), taker))
-	if len(nodes) != 2 {
-		t.Fatalf("%d nodes", len(nodes))
-	}
+	must.Require(t, len(nodes) == 2, "%d nodes", len(nodes))
 	for _, n := range nodes {
-		if found := guard.Change(&graph.Change{Node: n}); len(found) > 0 {
-			t.Errorf("%s: %+v", n.Key, found)
-		}
+		found := guard.Change(&graph.Change{Node: n})
+		must.Check(t, len(found) <= 0, "%s: %+v", n.Key, found)
 		for _, p := range n.Props {
 			if p.Key != "calls" {
 				continue
 			}
-			if call := p.Value.List()[0].Text(); strings.Contains(call, token[:8]) || len(call) > maxCall {
-				t.Errorf("%q", call)
-			}
+			call := p.Value.List()[0].Text()
+			must.Check(t, !strings.Contains(call, token[:8]) && len(call) <= maxCall, "%q", call)
 		}
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/mnem-project/mnem/internal/testkit/must"
@@ -24,9 +23,7 @@ func readBytes(t *testing.T, format string, data []byte) (*recorder, error) {
 	t.Helper()
 	r := &recorder{}
 	err := Read(format, "", bytes.NewReader(data), r)
-	if err != nil && !errors.Is(err, ErrFormat) {
-		t.Fatal(err)
-	}
+	must.Require(t, err == nil || errors.Is(err, ErrFormat), "%v", err)
 	return r, err
 }
 
@@ -45,15 +42,12 @@ func (r *recorder) texts() []string {
 
 func eachFile(t *testing.T, ending string, f func(t *testing.T, format string, data []byte)) {
 	files, err := filepath.Glob("testdata/*" + ending)
-	if err != nil || len(files) == 0 {
-		t.Fatal("no files", err)
-	}
+	must.Require(t, err == nil && len(files) != 0, "no files %v", err)
 	for _, file := range files {
 		if filepath.Ext(file) != ".json" && filepath.Ext(file) != ".jsonl" {
 			continue
 		}
-		data, err := os.ReadFile(file)
-		must.OK(t, err)
+		data := must.Get(os.ReadFile(file))(t)
 		t.Run(filepath.Base(file), func(t *testing.T) { f(t, formatOf(file), data) })
 	}
 }
@@ -82,8 +76,7 @@ func TestDoubled(t *testing.T) {
 		}
 		once, _ := readBytes(t, format, data)
 		data = bytes.TrimRight(data, "\n")
-		twice, err := readBytes(t, format, slices.Concat(data, []byte("\n"), data, []byte("\n")))
-		must.OK(t, err)
+		twice := must.Get(readBytes(t, format, slices.Concat(data, []byte("\n"), data, []byte("\n"))))(t)
 		must.Same(t, twice.texts(), once.texts())
 		if twice.skipped[Duplicate] <= once.skipped[Duplicate] && format != "gemini" && format != "server-memory" {
 			t.Errorf("skipped %v, once %v", twice.skipped, once.skipped)
@@ -126,39 +119,30 @@ func TestLogsAreBounded(t *testing.T) {
 	must.Fail(t, err, ErrFormat)
 	deep := `{"kind":0,"v":{"sessionId":"s","requests":[],"l":` + strings.Repeat("[", maxSteps) + strings.Repeat("]", maxSteps) +
 		`}}` + "\n" + `{"kind":1,"k":["l"` + strings.Repeat(",0", maxSteps) + `],"v":0}` + "\n"
-	if got, err := readBytes(t, "copilot", []byte(deep)); err != nil || got.skipped[Damaged] != 1 {
-		t.Errorf("deep: %v, %v", got.skipped, err)
-	}
+	must.Equal(t, must.Get(readBytes(t, "copilot", []byte(deep)))(t).skipped[Damaged], 1, "deep")
 }
 
 // TestPacked checks that a compressed or archived file gives the same result as a plain one.
 func TestPacked(t *testing.T) {
-	rollout, err := os.ReadFile("testdata/codex-more.jsonl")
-	must.OK(t, err)
-	enc, err := zstd.NewWriter(nil)
-	must.OK(t, err)
+	rollout := must.Get(os.ReadFile("testdata/codex-more.jsonl"))(t)
+	enc := must.Get(zstd.NewWriter(nil))(t)
 	packed := enc.EncodeAll(rollout, nil)
 	plain, _ := readBytes(t, "codex", rollout)
-	if got, err := readBytes(t, "codex", packed); err != nil || !slices.Equal(plain.lines, got.lines) {
-		t.Errorf("%v: %s", err, cmp.Diff(plain.lines, got.lines))
-	}
+	must.Same(t, plain.lines, must.Get(readBytes(t, "codex", packed))(t).lines)
 	for n := 5; n < len(packed); n += 11 {
 		if got, err := readBytes(t, "codex", packed[:n]); err == nil && len(got.places) <= len(plain.places) {
 			t.Errorf("%d of %d bytes, and nothing is told: %v", n, len(packed), got.places)
 		}
 	}
-	export, err := os.ReadFile("testdata/chatgpt-more.json")
-	must.OK(t, err)
+	export := must.Get(os.ReadFile("testdata/chatgpt-more.json"))(t)
 	list := slices.Concat([]byte("["), export, []byte("]"))
 	archive := archiveOf(t, map[string]string{
 		"export/conversations-000.json": string(list), "export/conversations-001.json": "[]", "chat.html": "<p>",
 		"user.json": "{}", "file-1.dat": "x",
 	})
 	plain, _ = readBytes(t, "chatgpt", export)
-	got, err := readBytes(t, "chatgpt", archive)
-	if err != nil || !slices.Equal(plain.lines, got.lines) {
-		t.Errorf("%v: %s", err, cmp.Diff(plain.lines, got.lines))
-	}
+	got := must.Get(readBytes(t, "chatgpt", archive))(t)
+	must.Same(t, plain.lines, got.lines)
 	for _, kind := range []string{".html file", ".dat file", "user.json"} {
 		must.Equal(t, got.skipped[kind], 1, kind, ": ", got.skipped)
 	}
@@ -188,9 +172,8 @@ func archiveOf(t *testing.T, files map[string]string) []byte {
 func TestUnpackedIsBounded(t *testing.T) {
 	u := &unpacked{in: strings.NewReader("abcdef"), left: 4}
 	data, err := io.ReadAll(u)
-	if err != nil || string(data) != "abcd" || !errors.Is(u.err, errUnpacked) {
-		t.Errorf("%q, %v, %v", data, err, u.err)
-	}
+	must.Check(t, err == nil && string(data) == "abcd" && errors.Is(u.err, errUnpacked),
+		"%q, %v, %v", data, err, u.err)
 }
 
 // TestForks reads a session and a fork of it: they share their common turns and no others.
@@ -211,16 +194,13 @@ func TestForks(t *testing.T) {
 	}
 	ids := make(map[string]int)
 	for _, file := range files {
-		r, err := readBytes(t, "codex", []byte(file))
-		must.OK(t, err)
+		r := must.Get(readBytes(t, "codex", []byte(file)))(t)
 		for id := range r.turns {
 			ids[id]++
 		}
 	}
 	// Of a, b, c, done, d, done, e of one root, and a, b of the other.
-	if len(ids) != 9 {
-		t.Errorf("%d turns: %v", len(ids), ids)
-	}
+	must.Equal(t, len(ids), 9, "turns")
 }
 
 // TestWants chooses files of directories by their names.
@@ -236,8 +216,7 @@ func TestWants(t *testing.T) {
 		{"chatgpt", "export.zip", true, ""}, {"chatgpt", "user.json", false, "user.json"},
 		{"claude-code", "a.json", false, ""},
 	} {
-		if wants, left := Wants(c.format, c.name); wants != c.wants || left != c.left {
-			t.Errorf("%s %s: %v, %q", c.format, c.name, wants, left)
-		}
+		wants, left := Wants(c.format, c.name)
+		must.Check(t, wants == c.wants && left == c.left, "%s %s: %v, %q", c.format, c.name, wants, left)
 	}
 }

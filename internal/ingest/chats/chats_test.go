@@ -69,13 +69,10 @@ func formatOf(file string) string {
 // TestFiles reads a file of each format and compares the result with a golden file.
 func TestFiles(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.json*")
-	if err != nil || len(files) != len(Formats())+11 {
-		t.Fatalf("%d files, %v", len(files), err)
-	}
+	must.Require(t, err == nil && len(files) == len(Formats())+11, "%d files, %v", len(files), err)
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			in, err := os.Open(file)
-			must.OK(t, err)
+			in := must.Get(os.Open(file))(t)
 			defer func() { _ = in.Close() }()
 			r := &recorder{}
 			must.OK(t, Read(formatOf(file), file, in, r))
@@ -98,8 +95,7 @@ func compareGolden(t *testing.T, golden string, r *recorder) {
 	if *rewrite {
 		must.OK(t, os.WriteFile(golden, []byte(got), 0o644))
 	}
-	want, err := os.ReadFile(golden)
-	must.OK(t, err)
+	want := must.Get(os.ReadFile(golden))(t)
 	must.Same(t, got, strings.ReplaceAll(string(want), "\r\n", "\n"))
 }
 
@@ -108,9 +104,7 @@ func TestDamaged(t *testing.T) {
 	read := func(format, text string) map[string]any {
 		r := &recorder{}
 		err := Read(format, "", strings.NewReader(text), r)
-		if err != nil && !errors.Is(err, ErrFormat) {
-			t.Errorf("%s: %v", format, err)
-		}
+		must.Check(t, err == nil || errors.Is(err, ErrFormat), "%s: %v", format, err)
 		return map[string]any{"lines": len(r.lines), "places": append([]string{}, r.places...), "refused": err != nil}
 	}
 	cases.Golden(t, filepath.Join("testdata", "damaged", "damaged.jsonl"), func(t testing.TB, c cases.Case) any {
@@ -120,9 +114,8 @@ func TestDamaged(t *testing.T) {
 	})
 	deep := `{"type":"user","uuid":"u1","sessionId":"s","message":{"content":"hello"}}` + "\n" + strings.Repeat("[", 100_000)
 	must.Same(t, read("claude-code", deep+"\n"), map[string]any{"lines": 2, "places": []string{"line 2"}, "refused": false})
-	if err := Read("other", "", strings.NewReader(""), &recorder{}); err == nil {
-		t.Error("a format that there is none of")
-	}
+	must.Check(t, Read("other", "", strings.NewReader(""), &recorder{}) != nil,
+		"a format that there is none of")
 }
 
 // TestStops checks that an error of the handler ends the reading.
@@ -133,8 +126,7 @@ func TestStops(t *testing.T) {
 		if _, err := os.Stat(file); err != nil {
 			file = filepath.Join("testdata", format+".json")
 		}
-		data, err := os.ReadFile(file)
-		must.OK(t, err)
+		data := must.Get(os.ReadFile(file))(t)
 		r := &recorder{err: stop}
 		must.Fail(t, Read(format, "", strings.NewReader(string(data)), r), stop, format)
 		must.Equal(t, len(r.lines), 1, format, ": records after the first")
@@ -157,19 +149,15 @@ func TestCalls(t *testing.T) {
 
 // FuzzRead reads anything as any format: it ends, and no turn follows one that did not come.
 func FuzzRead(f *testing.F) {
-	files, err := filepath.Glob("testdata/*.json*")
-	must.OK(f, err)
+	files := must.Get(filepath.Glob("testdata/*.json*"))(f)
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		must.OK(f, err)
+		data := must.Get(os.ReadFile(file))(f)
 		f.Add(slices.Index(Formats(), formatOf(file)), data)
 	}
 	f.Fuzz(func(t *testing.T, n int, data []byte) {
 		formats := Formats()
 		r := &recorder{}
 		err := Read(formats[uint(n)%uint(len(formats))], "", strings.NewReader(string(data)), r)
-		if err != nil && !errors.Is(err, ErrFormat) {
-			t.Fatal(err)
-		}
+		must.Require(t, err == nil || errors.Is(err, ErrFormat), "%v", err)
 	})
 }

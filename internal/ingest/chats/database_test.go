@@ -14,10 +14,8 @@ import (
 // TestDatabases reads a database of each program that has one, and compares with what is in it.
 func TestDatabases(t *testing.T) {
 	for format := range databases {
-		data, err := os.ReadFile("testdata/" + format + ".db")
-		must.OK(t, err)
-		got, err := readBytes(t, format, data)
-		must.OK(t, err, format)
+		data := must.Get(os.ReadFile("testdata/" + format + ".db"))(t)
+		got := must.Get(readBytes(t, format, data))(t, format)
 		again, _ := readBytes(t, format, data)
 		must.Same(t, again.lines, got.lines, format, ": read twice")
 		compareGolden(t, "testdata/"+format+"-db.golden", got)
@@ -35,9 +33,8 @@ func TestDatabasesOfOthers(t *testing.T) {
 		"Cursor's as OpenCode's": {"opencode", cursor}, "OpenCode's as Cursor's": {"cursor", openCode},
 		"a format without": {"gemini", cursor}, "a list": {"chatgpt", cursor}, "its head": {"cursor", cursor[:100]},
 	} {
-		if got, err := readBytes(t, c.format, c.data); !errors.Is(err, ErrFormat) || len(got.lines) > 0 {
-			t.Errorf("%s: %v, %v", name, err, got.lines)
-		}
+		got, err := readBytes(t, c.format, c.data)
+		must.Check(t, errors.Is(err, ErrFormat) && len(got.lines) <= 0, "%s: %v, %v", name, err, got.lines)
 	}
 }
 
@@ -45,8 +42,7 @@ func TestDatabasesOfOthers(t *testing.T) {
 func TestDamagedDatabases(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for format := range databases {
-		data, err := os.ReadFile("testdata/" + format + ".db")
-		must.OK(t, err)
+		data := must.Get(os.ReadFile("testdata/" + format + ".db"))(t)
 		whole, _ := readBytes(t, format, data)
 		for n := 512; n < len(data); n += 512 {
 			part, err := readBytes(t, format, data[:n])
@@ -60,17 +56,15 @@ func TestDamagedDatabases(t *testing.T) {
 			for range 1 + rng.IntN(3) {
 				other[100+rng.IntN(len(data)-100)] ^= byte(1 + rng.IntN(255))
 			}
-			if got, _ := readBytes(t, format, other); len(got.lines) > 10*len(whole.lines) {
-				t.Errorf("%s: %d records", format, len(got.lines))
-			}
+			got, _ := readBytes(t, format, other)
+			must.Check(t, len(got.lines) <= 10*len(whole.lines), "%s: %d records", format, len(got.lines))
 		}
 	}
 }
 
 // TestRowsOfCursor: keys that a newer version may write are reported by name.
 func TestRowsOfCursor(t *testing.T) {
-	data, err := os.ReadFile("testdata/cursor.db")
-	must.OK(t, err)
+	data := must.Get(os.ReadFile("testdata/cursor.db"))(t)
 	got, _ := readBytes(t, "cursor", data)
 	for kind, want := range map[string]int{
 		"unknown pollen": 1, "agent state": 1, "checkpoint": 1, "edit": 2, "file": 1, "environment": 1,
@@ -79,7 +73,5 @@ func TestRowsOfCursor(t *testing.T) {
 	} {
 		must.Equal(t, got.skipped[kind], want, kind)
 	}
-	if !slices.Contains(got.places, "key pollen:1") {
-		t.Errorf("places %q", got.places)
-	}
+	must.Check(t, slices.Contains(got.places, "key pollen:1"), "places %q", got.places)
 }

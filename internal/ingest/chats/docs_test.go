@@ -15,8 +15,7 @@ import (
 // TestKindsAreDocumented finds every record type that is left out, and the kind that it is counted as, in the section of
 // its format in docs/reference/importers.md.
 func TestKindsAreDocumented(t *testing.T) {
-	data, err := os.ReadFile("../../../docs/reference/importers.md")
-	must.OK(t, err)
+	data := must.Get(os.ReadFile("../../../docs/reference/importers.md"))(t)
 	sections := strings.Split(string(data), "\n## ")
 	general := sections[0]
 	section := func(title string) string {
@@ -45,9 +44,7 @@ func TestKindsAreDocumented(t *testing.T) {
 			format, _, _ := strings.Cut(table, " ")
 			text, ok = sectionOf[format]
 		}
-		if !ok {
-			t.Fatalf("no section for the table %q", table)
-		}
+		must.Require(t, ok, "no section for the table %q", table)
 		return text
 	}
 	if len(tables().kinds) < 10 || len(tables().fields) < 10 {
@@ -56,19 +53,15 @@ func TestKindsAreDocumented(t *testing.T) {
 	for table, kinds := range tables().kinds {
 		text := textOf(table)
 		for name, kind := range kinds {
-			if !word(name).MatchString(text) {
-				t.Errorf("%s is not in docs/reference/importers.md", name)
-			}
-			if !word(kind).MatchString(text + general) {
-				t.Errorf("%s, the kind of %s, is not in docs/reference/importers.md", kind, name)
-			}
+			must.Check(t, word(name).MatchString(text), "%s is not in docs/reference/importers.md", name)
+			must.Check(t, word(kind).MatchString(text+general),
+				"%s, the kind of %s, is not in docs/reference/importers.md", kind, name)
 		}
 	}
 	for table, shape := range tables().fields {
 		for _, name := range shape.names() {
-			if !word(name).MatchString(textOf(table)) {
-				t.Errorf("the field %s is not in the section of %s of docs/reference/importers.md", name, table)
-			}
+			must.Check(t, word(name).MatchString(textOf(table)),
+				"the field %s is not in the section of %s of docs/reference/importers.md", name, table)
 		}
 	}
 }

@@ -18,8 +18,7 @@ func TestResume(t *testing.T) {
 		{"claude-code", "claude-code-more.jsonl"},
 	} {
 		t.Run(c.file, func(t *testing.T) {
-			data, err := os.ReadFile("testdata/" + c.file)
-			must.OK(t, err)
+			data := must.Get(os.ReadFile("testdata/" + c.file))(t)
 			whole, grown := &latest{last: map[string]any{}}, &latest{last: map[string]any{}}
 			must.OK(t, Read(c.format, "", bytes.NewReader(data), whole))
 			var at Position
@@ -29,19 +28,16 @@ func TestResume(t *testing.T) {
 					continue
 				}
 				next, err := Resume(c.format, bytes.NewReader(data[at.Offset:n]), at, 0, grown)
-				if err != nil || next.Read != int64(n) || next.More {
-					t.Fatalf("%d bytes: %+v, %v", n, next, err)
-				}
+				must.Require(t, err == nil && next.Read == int64(n) && !next.More,
+					"%d bytes: %+v, %v", n, next, err)
 				at, reads = next, reads+1
 			}
-			if reads < 3 || len(whole.order) < 3 || at.Offset == 0 {
-				t.Fatalf("%d reads, %d records, at %+v", reads, len(whole.order), at)
-			}
+			must.Require(t, reads >= 3 && len(whole.order) >= 3 && at.Offset != 0,
+				"%d reads, %d records, at %+v", reads, len(whole.order), at)
 			must.Same(t, grown.last, whole.last)
 			few, bounded := Position{}, &latest{last: map[string]any{}}
 			for more := true; more; more = few.More {
-				few, err = Resume(c.format, bytes.NewReader(data[few.Offset:]), few, 1, bounded)
-				must.OK(t, err)
+				few = must.Get(Resume(c.format, bytes.NewReader(data[few.Offset:]), few, 1, bounded))(t)
 			}
 			must.Same(t, bounded.last, whole.last)
 		})
@@ -59,18 +55,14 @@ func TestTakenBack(t *testing.T) {
 		line("user", "c") + line("assistant", "d")
 	r := &recorder{}
 	at, err := Resume("codex", strings.NewReader(first), Position{}, 0, r)
-	if err != nil || len(r.lines) != 5 {
-		t.Fatalf("%v: %q", err, r.lines)
-	}
+	must.Require(t, err == nil && len(r.lines) == 5, "%v: %q", err, r.lines)
 	all := first + `{"type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":1}}` + "\n" + line("user", "e")
 	again := &recorder{turns: r.turns}
-	_, err = Resume("codex", strings.NewReader(all[at.Offset:]), at, 0, again)
-	must.OK(t, err)
+	must.Get(Resume("codex", strings.NewReader(all[at.Offset:]), at, 0, again))(t)
 	whole := &recorder{}
 	must.OK(t, Read("codex", "", strings.NewReader(all), whole))
-	if len(whole.lines) != 6 || strings.Count(strings.Join(whole.lines, ""), `"Left":true`) != 2 {
-		t.Errorf("as a whole: %q", whole.lines)
-	}
+	must.Check(t, len(whole.lines) == 6 && strings.Count(strings.Join(whole.lines, ""), `"Left":true`) == 2,
+		"as a whole: %q", whole.lines)
 	// The turn that was in the making comes again, now left; of that before it only the id is known.
 	if len(again.lines) != 4 || !strings.HasPrefix(again.lines[0], "left ") || again.lines[2] != whole.lines[4] {
 		t.Errorf("resumed: %q\nwhole: %q", again.lines, whole.lines)

@@ -2,7 +2,6 @@ package parse
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,9 +46,7 @@ func TestLongGo(t *testing.T) {
 	for _, s := range d.Sections {
 		titles = append(titles, s.Title)
 	}
-	if !slices.Equal(titles, []string{"var table", "func (t *T) Do", "type T"}) {
-		t.Errorf("%q", titles)
-	}
+	must.Same(t, titles, []string{"var table", "func (t *T) Do", "type T"})
 	lossless(t, text, d.Chunks(nil), 0)
 }
 

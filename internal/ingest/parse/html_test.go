@@ -16,9 +16,7 @@ func TestHTMLMeta(t *testing.T) {
 	if d.Title != "a b" || !slices.Equal(d.Tags, []string{"x", "y"}) || len(d.Sections) != 1 || len(d.Meta) != 1 || d.Meta[0].Name != "author" || d.Meta[0].Value != "me" {
 		t.Errorf("%+v", d)
 	}
-	if links := d.Chunks(nil)[0].Links; !slices.Equal(links, []string{"e f.html"}) {
-		t.Errorf("links %q", links)
-	}
+	must.Same(t, d.Chunks(nil)[0].Links, []string{"e f.html"}, "links")
 	if c := parsed(t, HTML, `<base href="https://x.y/"><p>a<a href="b.html">c</a>`).Chunks(nil); len(c[0].Links) > 0 {
 		t.Errorf("links of another base: %q", c[0].Links)
 	}

@@ -48,20 +48,16 @@ func TestNotebook(t *testing.T) {
 		"6-6 See [casks](casks.md) and #wood.", "7-8 ```|# open fence", "17-18 In [3]:|# not a heading|x = 1",
 		"12-13 Out [3]:|100%|done|<Figure>", "# Empty", "20-20 Text\ufffd.", "21-21 In [ ]:|y", "23-23 raw",
 	}
-	if diff := cmp.Diff(want, shown(d)); diff != "" || d.Title != "Barrels" {
-		t.Errorf("title %q: %s", d.Title, diff)
-	}
-	if c := d.Chunks(nil)[0]; !slices.Equal(c.Links, []string{"casks.md"}) || !slices.Equal(d.Tags, []string{"wood"}) {
-		t.Errorf("links %q, tags %q", c.Links, d.Tags)
-	}
+	must.Equal(t, cmp.Diff(want, shown(d)), "", "title")
+	must.Equal(t, d.Title, "Barrels", "title")
+	must.Same(t, d.Chunks(nil)[0].Links, []string{"casks.md"}, "links")
+	must.Same(t, d.Tags, []string{"wood"}, "links")
 	if c := d.Chunks(nil)[0]; c.First != 6 || c.Last != 18 {
 		t.Errorf("a chunk of lines %d to %d", c.First, c.Last)
 	}
 	left := map[string]int{"error": 1, "image/png": 1, "text/html": 1}
 	must.Same(t, d.Left, left, "left out")
-	if len(d.Meta) != 1 || d.Meta[0].Name != "language" || d.Meta[0].Value != "python" {
-		t.Errorf("%v", d.Meta)
-	}
+	must.Check(t, len(d.Meta) == 1 && d.Meta[0].Name == "language" && d.Meta[0].Value == "python", "%v", d.Meta)
 }
 
 func TestNotebook3(t *testing.T) {
@@ -69,9 +65,8 @@ func TestNotebook3(t *testing.T) {
 {"cell_type": "heading", "level": 2, "source": "A"},
 {"cell_type": "code", "prompt_number": 7, "language": "python", "input": ["x"], "outputs": [{"output_type": "pyout", "text": ["1"]}]}]}, {"metadata": {}}]}`)
 	want := []string{"# A", "3-3 In [7]:|x", "3-3 Out [7]:|1"}
-	if diff := cmp.Diff(want, shown(d)); diff != "" || d.Title != "Old one" {
-		t.Errorf("title %q: %s", d.Title, diff)
-	}
+	must.Equal(t, cmp.Diff(want, shown(d)), "", "title")
+	must.Equal(t, d.Title, "Old one", "title")
 }
 
 func TestNotebookOutputIsBounded(t *testing.T) {
@@ -150,13 +145,10 @@ func fuzzDerived(t *testing.T, format Format, in string, o *ReadOptions) {
 	var known []string
 	for _, c := range d.Chunks(nil) {
 		known = append(known, c.Text)
-		if c.Text == "" || c.First < 1 || c.Last < c.First || c.Last > lines {
-			t.Fatalf("%+v of %d lines", c, lines)
-		}
+		must.Require(t, c.Text != "" && c.First >= 1 && c.Last >= c.First && c.Last <= lines,
+			"%+v of %d lines", c, lines)
 	}
 	for _, c := range d.Chunks(NewKnown(known)) {
-		if !slices.Contains(known, c.Text) {
-			t.Fatalf("the same text has a new chunk %q", c.Text)
-		}
+		must.Require(t, slices.Contains(known, c.Text), "the same text has a new chunk %q", c.Text)
 	}
 }

@@ -19,9 +19,7 @@ var tokensOf = text.EstimateTokens
 
 func parsed(t testing.TB, format Format, text string) *Document {
 	t.Helper()
-	d, err := Parse(format, text, nil)
-	must.OK(t, err)
-	return d
+	return must.Get(Parse(format, text, nil))(t)
 }
 
 // shown writes a document as lines: headings with their level of nesting, blocks with their lines.
@@ -75,13 +73,11 @@ func TestTitle(t *testing.T) {
 	}
 	for _, test := range tests {
 		d := parsed(t, Markdown, test.in)
-		if d.Title != test.title || len(d.Sections) != test.sections {
-			t.Errorf("%q: title %q, %d sections", test.in, d.Title, len(d.Sections))
-		}
+		must.Equal(t, d.Title, test.title, test.in, ": title")
+		must.Equal(t, len(d.Sections), test.sections, test.in, ": title")
 		for _, b := range d.Blocks {
-			if b.Section < -1 || b.Section >= len(d.Sections) {
-				t.Errorf("%q: a block in section %d", test.in, b.Section)
-			}
+			must.Check(t, b.Section >= -1 && b.Section < len(d.Sections),
+				"%q: a block in section %d", test.in, b.Section)
 		}
 	}
 }
@@ -103,9 +99,7 @@ func TestFrontMatter(t *testing.T) {
 	if len(d.Blocks) != 2 || d.Blocks[0].First != 2 || d.Blocks[0].Last != 21 || d.Blocks[1].First != 23 {
 		t.Errorf("blocks %v", d.Blocks)
 	}
-	if links := d.Blocks[0].links; !slices.Equal(links, []string{"[[Ada]]"}) {
-		t.Errorf("links %v", links)
-	}
+	must.Same(t, d.Blocks[0].links, []string{"[[Ada]]"}, "links")
 	if d := parsed(t, Markdown, "---\nnot: closed\n"); len(d.Meta) != 0 || len(d.Blocks) != 2 {
 		t.Errorf("front matter without an end: %+v", d)
 	}
@@ -132,9 +126,7 @@ func TestLinks(t *testing.T) {
 		for _, c := range parsed(t, Markdown, in).Chunks(nil) {
 			got = append(got, c.Links...)
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
+		must.Same(t, got, want, in)
 	}
 }
 
@@ -169,9 +161,8 @@ func TestDecode(t *testing.T) {
 		{nil, "", nil},
 	}
 	for _, test := range tests {
-		if got, err := Decode(test.in); got != test.want || !errors.Is(err, test.err) {
-			t.Errorf("%q: %q, %v", test.in, got, err)
-		}
+		got, err := Decode(test.in)
+		must.Check(t, got == test.want && errors.Is(err, test.err), "%q: %q, %v", test.in, got, err)
 	}
 }
 
@@ -200,9 +191,8 @@ func TestChunkSizes(t *testing.T) {
 		if n > MaxTokens+MaxTokens/20 { // blank lines between blocks are not counted
 			t.Errorf("chunk %d has %d tokens", i, n)
 		}
-		if last := i+1 == len(chunks) || chunks[i+1].Section != chunks[i].Section; !last && n < 200 {
-			t.Errorf("chunk %d has only %d tokens: %v", i, n, sizes)
-		}
+		last := i+1 == len(chunks) || chunks[i+1].Section != chunks[i].Section
+		must.Check(t, last || n >= 200, "chunk %d has only %d tokens: %v", i, n, sizes)
 	}
 	lossless(t, text, chunks, 3) // and three headings
 }
@@ -213,13 +203,9 @@ func lossless(t testing.TB, text string, chunks []Chunk, but int) {
 	lines := strings.Split(text, "\n")
 	seen := make([]bool, len(lines))
 	for _, c := range chunks {
-		if got := strings.Join(lines[c.First-1:c.Last], "\n"); got != c.Text {
-			t.Fatalf("lines %d-%d are %q, the chunk is %q", c.First, c.Last, got, c.Text)
-		}
+		must.Equal(t, strings.Join(lines[c.First-1:c.Last], "\n"), c.Text, "lines ", c.First, "-", c.Last)
 		for i := c.First - 1; i < c.Last; i++ {
-			if seen[i] {
-				t.Errorf("line %d is in two chunks", i+1)
-			}
+			must.Check(t, !seen[i], "line %d is in two chunks", i+1)
 			seen[i] = true
 		}
 	}
@@ -244,9 +230,8 @@ func TestLongBlocks(t *testing.T) {
 		chunks := parsed(t, Markdown, text).Chunks(nil)
 		var all strings.Builder
 		for _, c := range chunks {
-			if n := tokensOf(c.Text); n > MaxTokens*3/2 {
-				t.Errorf("%s: a chunk of %d tokens", name, n)
-			}
+			n := tokensOf(c.Text)
+			must.Check(t, n <= MaxTokens*3/2, "%s: a chunk of %d tokens", name, n)
 			all.WriteString(c.Text)
 		}
 		squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
@@ -281,9 +266,8 @@ func TestChunksStay(t *testing.T) {
 					gone++
 				}
 			}
-			if gone > 1 || len(after) > len(before)+1 {
-				t.Fatalf("%s %d: %d chunks gone, %d chunks, were %d", what, i, gone, len(after), len(before))
-			}
+			must.Require(t, gone <= 1 && len(after) <= len(before)+1,
+				"%s %d: %d chunks gone, %d chunks, were %d", what, i, gone, len(after), len(before))
 		}
 	}
 }
@@ -300,9 +284,7 @@ func TestGo(t *testing.T) {
 		"# var V", "24-24 var V int; func one() {}", "# func two", "25-25 func two() {}", "26-26 // end"}
 	must.Same(t, shown(d), want)
 	chunks := d.Chunks(nil)
-	if !slices.Equal(chunks[0].Links, []string{"import:fmt", "import:x.org/m/b"}) {
-		t.Errorf("imports %q", chunks[0].Links)
-	}
+	must.Same(t, chunks[0].Links, []string{"import:fmt", "import:x.org/m/b"}, "imports")
 	lossless(t, text, chunks, 0)
 	long := "package a\n\n// " + strings.Repeat("word ", 1000) + "\nimport \"fmt\"\n"
 	if c := parsed(t, Go, long).Chunks(nil); len(c) < 3 || len(c[0].Links) != 1 {
@@ -346,9 +328,7 @@ func TestBounds(t *testing.T) {
 	must.Fail(t, err, ErrTooMany)
 	_, err = Parse(Text, strings.Repeat("a\n\n", MaxBlocks+1), nil)
 	must.Fail(t, err, ErrTooMany)
-	if _, err := Parse("odt", "x", nil); err == nil {
-		t.Error("a format that there is none of")
-	}
+	must.Check(t, must.Err(Parse("odt", "x", nil)) != nil, "a format that there is none of")
 	long := "# " + strings.Repeat("x", 2000)
 	if d := parsed(t, Markdown, long); len(d.Sections) != 0 || len(d.Blocks) == 0 {
 		t.Errorf("a heading of %d bytes: %d sections", len(long), len(d.Sections))
@@ -419,9 +399,8 @@ func FuzzMarkdown(f *testing.F) {
 				}
 			}
 			for _, c := range d.Chunks(NewKnown(known)) {
-				if !slices.Contains(known, c.Text) {
-					t.Fatalf("%s: the same text has a new chunk %q", format, c.Text)
-				}
+				must.Require(t, slices.Contains(known, c.Text),
+					"%s: the same text has a new chunk %q", format, c.Text)
 			}
 		}
 	})
@@ -437,7 +416,5 @@ func TestReadingEndsAtBounds(t *testing.T) {
 		_, err := Parse(Markdown, text, nil)
 		must.Fail(t, err, ErrTooMany, name)
 	}
-	if _, err := Parse(Markdown, strings.Repeat("#\n", MaxSections), nil); err != nil {
-		t.Errorf("as many headings as there may be: %v", err)
-	}
+	must.Get(Parse(Markdown, strings.Repeat("#\n", MaxSections), nil))(t, "as many headings as there may be")
 }

@@ -2,7 +2,6 @@ package parse
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
@@ -11,19 +10,14 @@ import (
 
 func columns(t *testing.T, list ...string) *Columns {
 	t.Helper()
-	c, err := ParseColumns(list)
-	must.OK(t, err)
-	if !slices.Equal(c.List(), list) {
-		t.Errorf("%q became %q", list, c.List())
-	}
+	c := must.Get(ParseColumns(list))(t)
+	must.Same(t, c.List(), list, "became")
 	return c
 }
 
 func tabled(t *testing.T, format Format, text string, list ...string) *Document {
 	t.Helper()
-	d, err := Parse(format, text, &ReadOptions{Columns: columns(t, list...)})
-	must.OK(t, err)
-	return d
+	return must.Get(Parse(format, text, &ReadOptions{Columns: columns(t, list...)}))(t)
 }
 
 func TestCSV(t *testing.T) {
@@ -50,9 +44,8 @@ func TestJSONL(t *testing.T) {
 	d := tabled(t, JSONL, text, "text=a", "text=tags", "title=q", "id=n")
 	want := []string{"# why?", "1-1 first", "1-1 second", `1-1 ["a", {"b": 1}]`, "# x", "4-4 last"}
 	must.Same(t, shown(d), want)
-	if d.Sections[0].ID != "12" || d.Sections[1].ID != "true" {
-		t.Errorf("%+v", d.Sections)
-	}
+	must.Equal(t, d.Sections[0].ID, "12")
+	must.Equal(t, d.Sections[1].ID, "true")
 }
 
 func TestColumns(t *testing.T) {
@@ -60,9 +53,8 @@ func TestColumns(t *testing.T) {
 		"title=a": "no column is the text", "text": `"text": want FIELD=COLUMN`, "text=": `"text=": want FIELD=COLUMN`,
 		"text=a,id=b,id=c": "id is said twice", "text=a,size=b": `"size": want one of text, title, id, time`, "": `"": want FIELD=COLUMN`,
 	} {
-		if _, err := ParseColumns(strings.Split(list, ",")); err == nil || err.Error() != want {
-			t.Errorf("%q: %v, want %s", list, err, want)
-		}
+		_, err := ParseColumns(strings.Split(list, ","))
+		must.Check(t, err != nil && err.Error() == want, "%q: %v, want %s", list, err, want)
 	}
 }
 
@@ -93,14 +85,12 @@ func TestTableErrors(t *testing.T) {
 		if test.columns != nil {
 			o.Columns = columns(t, test.columns...)
 		}
-		if _, err := Parse(test.format, test.in, o); err == nil || err.Error() != test.want {
-			t.Errorf("%.40q: %v, want %s", test.in, err, test.want)
-		}
+		_, err := Parse(test.format, test.in, o)
+		must.Check(t, err != nil && err.Error() == test.want, "%.40q: %v, want %s", test.in, err, test.want)
 	}
 	for _, format := range []Format{CSV, JSONL} {
-		if d, err := Parse(format, "", nil); err != nil || len(d.Blocks) > 0 {
-			t.Errorf("%s, empty: %v", format, err)
-		}
+		d := must.Get(Parse(format, "", nil))(t)
+		must.Check(t, len(d.Blocks) <= 0, "%s, empty", format)
 	}
 	if many := tabledNames(t); len(many) > 1000 {
 		t.Errorf("%d bytes of columns", len(many))
@@ -111,9 +101,7 @@ func TestTableErrors(t *testing.T) {
 func tabledNames(t *testing.T) string {
 	t.Helper()
 	_, err := Parse(CSV, strings.Repeat("column,", 9999)+"a\n", nil)
-	if err == nil {
-		t.Fatal("no error")
-	}
+	must.Require(t, err != nil, "no error")
 	return err.Error()
 }
 

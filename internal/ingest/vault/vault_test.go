@@ -28,31 +28,25 @@ import (
 
 func tip(t *testing.T, r *core.Repo) *core.Snapshot {
 	t.Helper()
-	s, err := r.Snapshot(t.Context(), "HEAD")
-	must.OK(t, err)
-	return s
+	return must.Get(r.Snapshot(t.Context(), "HEAD"))(t)
 }
 
 func export(t *testing.T, s *core.Snapshot, dir string) (*vault.Result, error) {
 	t.Helper()
-	root, err := os.OpenRoot(dir)
-	must.OK(t, err)
+	root := must.Get(os.OpenRoot(dir))(t)
 	defer func() { must.OK(t, root.Close()) }()
 	return vault.Export(t.Context(), s, root, vault.WriteOptions{})
 }
 
 func mustExport(t *testing.T, s *core.Snapshot, dir string) *vault.Result {
 	t.Helper()
-	res, err := export(t, s, dir)
-	must.OK(t, err)
-	return res
+	return must.Get(export(t, s, dir))(t)
 }
 
 // read reads a directory into a repository, as ingest does.
 func read(t *testing.T, into *core.Repo, dir string) (*vault.NoteReader, *core.CommitResult) {
 	t.Helper()
-	root, err := os.OpenRoot(dir)
-	must.OK(t, err)
+	root := must.Get(os.OpenRoot(dir))(t)
 	defer func() { must.OK(t, root.Close()) }()
 	r := &vault.NoteReader{Root: root, Progress: func(string, int, int) {}}
 	var list []graph.Change
@@ -80,18 +74,16 @@ func read(t *testing.T, into *core.Repo, dir string) (*vault.NoteReader, *core.C
 			}
 		}
 	}
-	res, err := into.Commit(t.Context(), changes, core.CommitOptions{Message: "m", Stamp: state.Stamp{
+	res := must.Get(into.Commit(t.Context(), changes, core.CommitOptions{Message: "m", Stamp: state.Stamp{
 		Author: "other", Time: graph.Time(1_900_000_000_000_000), Command: []string{"ingest"},
-	}})
-	must.OK(t, err)
+	}}))(t)
 	return r, res
 }
 
 func lines(t *testing.T, s *core.Snapshot) string {
 	t.Helper()
 	var out bytes.Buffer
-	_, err := exchange.ExportLines(context.Background(), s, &out)
-	must.OK(t, err)
+	must.Get(exchange.ExportLines(context.Background(), s, &out))(t)
 	return out.String()
 }
 
@@ -101,14 +93,11 @@ func same(t *testing.T, r *core.Repo) {
 	dir := t.TempDir()
 	s := tip(t, r)
 	res := mustExport(t, s, dir)
-	if len(res.Left) > 0 {
-		t.Errorf("left %v", res.Left)
-	}
+	must.Check(t, len(res.Left) <= 0, "left %v", res.Left)
 	back, _ := repokit.OverMem(t)
 	got, _ := read(t, back, dir)
-	if len(got.Taken.Places) > 0 || len(got.Taken.Skipped) > 0 {
-		t.Errorf("%v, %v", got.Taken.Places, got.Taken.Skipped)
-	}
+	must.Check(t, len(got.Taken.Places) <= 0 && len(got.Taken.Skipped) <= 0,
+		"%v, %v", got.Taken.Places, got.Taken.Skipped)
 	if now := tip(t, back); now.Graph() != s.Graph() {
 		t.Errorf("another graph: %s", cmp.Diff(lines(t, s), lines(t, now)))
 	}
@@ -116,9 +105,8 @@ func same(t *testing.T, r *core.Repo) {
 		t.Error("the second reading made a commit")
 	}
 	again := mustExport(t, tip(t, back), dir)
-	if again.Written != 0 || again.Removed != 0 {
-		t.Errorf("the second export: %+v", again)
-	}
+	must.Equal(t, again.Written, 0, "the second export")
+	must.Equal(t, again.Removed, 0, "the second export")
 }
 
 // TestSameGraph reads back nodes, edges and marks with every field.
@@ -144,13 +132,12 @@ func TestSameGraph(t *testing.T) {
 {"mark":{"edge":{"type":"two words:","src":"one","dst":"two"},"state":"stale"}}
 `)
 	repokit.Lines(t, r, `{"node":{"key":"one","content":"changed later"}}`+"\n"+`{"node":{"key":"bare","type":"con2"}}`)
-	_, err := r.Commit(t.Context(), func(yield func(graph.Change, error) bool) {
+	must.Get(r.Commit(t.Context(), func(yield func(graph.Change, error) bool) {
 		next := "changed in the first microsecond of 1970"
 		yield(graph.Change{Node: &graph.NodeChange{Key: "old", Summary: &next}, Time: graph.At(0)}, nil)
 	}, core.CommitOptions{Message: "m", Stamp: state.Stamp{
 		Author: "a", Time: graph.Time(1_900_000_000_000_000), Command: []string{"commit"},
-	}})
-	must.OK(t, err)
+	}}))(t)
 	same(t, r)
 }
 
@@ -251,9 +238,7 @@ func TestDirectories(t *testing.T) {
 	must.OK(t, os.Remove(filepath.Join(dir, "mine.md")))
 	mustExport(t, tip(t, r), dir)
 	before := files(t, dir)
-	if before["Fact/etc-passwd.md"] == "" && before["Fact/-..-etc-passwd.md"] == "" {
-		t.Errorf("%v", before)
-	}
+	must.Check(t, before["Fact/etc-passwd.md"] != "" || before["Fact/-..-etc-passwd.md"] != "", "%v", before)
 	write(t, dir, ".obsidian/app.json", "{}") // an editor's files stay
 	write(t, dir, "Fact/mine.md", "mine")
 	repokit.Lines(t, r, `{"remove":{"node":"b"}}`+"\n"+`{"node":{"key":"c","type":"Fact","summary":"third"}}`+"\n")
@@ -263,9 +248,7 @@ func TestDirectories(t *testing.T) {
 		now["Fact/mine.md"] != "mine" || now[".obsidian/app.json"] != "{}" {
 		t.Errorf("%+v: %v", res, now)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "Memory")); err == nil {
-		t.Error("an empty directory is left")
-	}
+	must.Check(t, must.Err(os.Stat(filepath.Join(dir, "Memory"))) != nil, "an empty directory is left")
 	// A person's file has the name of a new note, and a person changed a note.
 	for _, name := range []string{"Fact/fourth.md", "Fact/third.md"} {
 		write(t, dir, name, "changed by a person")
@@ -286,10 +269,9 @@ func TestInterrupted(t *testing.T) {
 	repokit.Lines(t, r, randomLines(rand.New(rand.NewPCG(1, 2))))
 	dir := t.TempDir()
 	must.OK(t, os.Mkdir(filepath.Join(dir, ".mnem-export"), 0o700))
-	root, err := os.OpenRoot(dir)
-	must.OK(t, err)
+	root := must.Get(os.OpenRoot(dir))(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err = vault.Export(ctx, tip(t, r), root, vault.WriteOptions{Progress: func(what string, done, _ int) {
+	_, err := vault.Export(ctx, tip(t, r), root, vault.WriteOptions{Progress: func(what string, done, _ int) {
 		if what == "notes written:" && done == 2 {
 			cancel()
 		}
@@ -319,9 +301,7 @@ func TestForgottenStaysInside(t *testing.T) {
 	dir := t.TempDir()
 	res := mustExport(t, tip(t, r), dir)
 	for name, text := range files(t, dir) {
-		if strings.Contains(strings.ToLower(name+text), "zebra") {
-			t.Errorf("%s: %s", name, text)
-		}
+		must.Check(t, !strings.Contains(strings.ToLower(name+text), "zebra"), "%s: %s", name, text)
 	}
 	want := map[string]int{vault.LeftForgotten: 1, vault.LeftEdge: 3, vault.LeftMark: 1}
 	must.Same(t, res.Left, want)
@@ -349,15 +329,11 @@ func TestEditedNotes(t *testing.T) {
 	want := `{"node":{"key":"a","type":"Fact","props":{"list":["p","q"],"note":"two\nlines","rank":7,"tags":["x","it's"]},` +
 		`"created":"2023-11-14T22:13:20.000000Z","summary":"first, changed"}}`
 	all := lines(t, tip(t, r))
-	if !strings.Contains(all, want) {
-		t.Errorf("%s", all)
-	}
-	if strings.Count(all, `"type":"likes"`) != 1 || strings.Count(all, `"type":"relates-to"`) != 1 {
-		t.Errorf("%s", all)
-	}
-	if len(got.Taken.Places) != 4 || got.Taken.Skipped[vault.SkippedForeign] != 1 {
-		t.Errorf("%q, %v", got.Taken.Places, got.Taken.Skipped)
-	}
+	must.Check(t, strings.Contains(all, want), "%s", all)
+	must.Equal(t, strings.Count(all, `"type":"likes"`), 1)
+	must.Equal(t, strings.Count(all, `"type":"relates-to"`), 1)
+	must.Check(t, len(got.Taken.Places) == 4 && got.Taken.Skipped[vault.SkippedForeign] == 1,
+		"%q, %v", got.Taken.Places, got.Taken.Skipped)
 }
 
 // TestHostile reads forged directories.
@@ -370,15 +346,10 @@ func TestHostile(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		write(t, dir, ".mnem-export/manifest.json", manifest)
-		if _, err := export(t, tip(t, r), dir); err == nil {
-			t.Errorf("%s was taken", name)
-		}
-		root, err := os.OpenRoot(dir)
-		must.OK(t, err)
+		must.Check(t, must.Err(export(t, tip(t, r), dir)) != nil, "%s was taken", name)
+		root := must.Get(os.OpenRoot(dir))(t)
 		in := &vault.NoteReader{Root: root, Progress: func(string, int, int) {}}
-		if err := in.Read(t.Context()); err == nil {
-			t.Errorf("%s was read", name)
-		}
+		must.Check(t, in.Read(t.Context()) != nil, "%s was read", name)
 		must.OK(t, root.Close())
 	}
 	outside, dir := t.TempDir(), t.TempDir()
@@ -421,8 +392,6 @@ func TestChangedSince(t *testing.T) {
 		must.Fail(t, err, vault.ErrForeign, name)
 		must.Same(t, files(t, dir), kept, name)
 		read(t, r, dir)
-		if _, err := export(t, tip(t, r), dir); err != nil {
-			t.Errorf("%s: after reading: %v", name, err)
-		}
+		must.Get(export(t, tip(t, r), dir))(t, name, ": after reading")
 	}
 }
