@@ -62,8 +62,7 @@ func asking(t *testing.T, change func(*ProviderOptions), steps ...http.HandlerFu
 	if change != nil {
 		change(&opt)
 	}
-	c, err := Open(proto, "m", opt)
-	must.OK(t, err)
+	c := must.Get(Open(proto, "m", opt))(t)
 	err = c.Ask(t.Context(), []byte("{}"), func(answer []byte) error {
 		return ReadObject(answer, func(name string, _ json.RawMessage) error {
 			if name != "fine" {
@@ -103,9 +102,8 @@ func TestAskTriesAgain(t *testing.T) {
 		"cut":      {[]http.HandlerFunc{cut}, []time.Duration{half}},
 	} {
 		n, clock, err := asking(t, nil, c.steps...)
-		if err != nil || n != len(c.steps)+1 || fmt.Sprint(clock.slept) != fmt.Sprint(c.slept) {
-			t.Errorf("%s: %d requests, slept %v, %v", name, n, clock.slept, err)
-		}
+		must.Check(t, err == nil && n == len(c.steps)+1 && fmt.Sprint(clock.slept) == fmt.Sprint(c.slept),
+			"%s: %d requests, slept %v, %v", name, n, clock.slept, err)
 	}
 }
 
@@ -151,14 +149,12 @@ func TestAskGivesUp(t *testing.T) {
 func TestAskEnds(t *testing.T) {
 	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	_, _, err := asking(t, func(o *ProviderOptions) { o.Timeout, o.Attempts = 5*time.Millisecond, 1 }, hang)
-	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "within 5ms") {
-		t.Errorf("timeout: %v", err)
-	}
+	must.Check(t, errors.Is(err, context.DeadlineExceeded) && strings.Contains(err.Error(), "within 5ms"),
+		"timeout: %v", err)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("why")
 	cancel(why)
-	c, err := Open(proto, "m", ProviderOptions{URL: "http://127.0.0.1:1"})
-	must.OK(t, err)
+	c := must.Get(Open(proto, "m", ProviderOptions{URL: "http://127.0.0.1:1"}))(t)
 	var typed *Error
 	if err := c.Ask(ctx, nil, nil); !errors.Is(err, why) || errors.As(err, &typed) {
 		t.Errorf("canceled: %v", err)
@@ -187,10 +183,8 @@ func TestEndpointURL(t *testing.T) {
 		"https://h/a%2Fb/v1": "https://h/a/b/v1/embeddings",
 		"http://[::1]:8080":  "http://[::1]:8080/v1/embeddings",
 	} {
-		u, err := endpointURL(base, "/v1/embeddings")
-		if err != nil || u.String() != want {
-			t.Errorf("%s: %v, %v, want %s", base, u, err, want)
-		}
+		u := must.Get(endpointURL(base, "/v1/embeddings"))(t, base)
+		must.Equal(t, u.String(), want, base)
 	}
 }
 
@@ -199,10 +193,8 @@ func TestEndpointVersion(t *testing.T) {
 		"https://h/v1": "https://h/v2/rerank", "https://h/v2": "https://h/v2/rerank",
 		"https://h": "https://h/v2/rerank", "https://h/api/": "https://h/api/v2/rerank",
 	} {
-		u, err := endpointURL(base, "/v2/rerank")
-		if err != nil || u.String() != want {
-			t.Errorf("%s: %v, %v, want %s", base, u, err, want)
-		}
+		u := must.Get(endpointURL(base, "/v2/rerank"))(t, base)
+		must.Equal(t, u.String(), want, base)
 	}
 }
 

@@ -18,20 +18,16 @@ func TestKeptVectorsAreTheSame(t *testing.T) {
 		t.Skip("built without the model")
 	}
 	texts := []string{"who owns billing?", "☃☃", "the pipeline runs at night"}
-	first, err := m.Vectors(t.Context(), texts)
-	must.OK(t, err)
+	first := must.Get(m.Vectors(t.Context(), texts))(t)
 	if len(first[0]) != m.Dim() || first[1] != nil {
 		t.Fatalf("%d dimensions, and %v of a text without words", len(first[0]), first[1])
 	}
 	slices.Reverse(texts)
 	again, err := m.Vectors(t.Context(), texts)
-	if err != nil || &again[2][0] != &first[0][0] || &again[0][0] != &first[2][0] {
-		t.Errorf("vectors that are kept were made again, %v", err)
-	}
-	other, err := New(weights.File).Vectors(t.Context(), texts[2:])
-	if err != nil || !slices.Equal(other[0], first[0]) {
-		t.Errorf("another vector of the same text, %v", err)
-	}
+	must.Check(t, err == nil && &again[2][0] == &first[0][0] && &again[0][0] == &first[2][0],
+		"vectors that are kept were made again, %v", err)
+	other := must.Get(New(weights.File).Vectors(t.Context(), texts[2:]))(t, "another vector of the same text")
+	must.Same(t, other[0], first[0], "another vector of the same text")
 }
 
 func TestKeepsLittle(t *testing.T) {
@@ -45,28 +41,20 @@ func TestKeepsLittle(t *testing.T) {
 	for i := range 10 {
 		m.keep(fmt.Sprint(i)+strings.Repeat("x", keepBytes/4-8), []int8{1})
 	}
-	if m.bytes > keepBytes || len(m.kept) > 4 {
-		t.Errorf("%d bytes of %d texts kept", m.bytes, len(m.kept))
-	}
+	must.Check(t, m.bytes <= keepBytes && len(m.kept) <= 4, "%d bytes of %d texts kept", m.bytes, len(m.kept))
 	m.keep(strings.Repeat("y", keepBytes), []int8{1})
-	if len(m.kept) == 0 {
-		t.Error("a long text took the place of all others")
-	}
+	must.Check(t, len(m.kept) != 0, "a long text took the place of all others")
 }
 
 func TestNoModel(t *testing.T) {
-	if New("") != nil {
-		t.Error("a model of no file")
-	}
-	if _, err := New("damaged").Vectors(t.Context(), []string{"a"}); err == nil {
-		t.Error("a damaged file was read")
-	}
+	must.Check(t, New("") == nil, "a model of no file")
+	must.Check(t, must.Err(New("damaged").Vectors(t.Context(), []string{"a"})) != nil,
+		"a damaged file was read")
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if weights.File != "" {
-		if _, err := New(weights.File).Vectors(ctx, []string{"a"}); err == nil {
-			t.Error("an ended context was not told")
-		}
+		must.Check(t, must.Err(New(weights.File).Vectors(ctx, []string{"a"})) != nil,
+			"an ended context was not told")
 	}
 }
 
@@ -82,9 +70,8 @@ func TestAsEmbedder(t *testing.T) {
 		texts = append(texts, "")
 	}
 	got, err := e.Embed(t.Context(), texts, embed.Document)
-	if err != nil || len(got) != len(texts) || !slices.Equal(told, []int{64, 100, 100, 100}) {
-		t.Fatalf("%d vectors, told %v, %v", len(got), told, err)
-	}
+	must.Require(t, err == nil && len(got) == len(texts) && slices.Equal(told, []int{64, 100, 100, 100}),
+		"%d vectors, told %v, %v", len(got), told, err)
 	if got[1] != nil || got[3] != nil || len(got[4]) != e.Dim() {
 		t.Errorf("%d and %d numbers of texts without words", len(got[1]), len(got[3]))
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,9 +14,7 @@ import (
 
 func mustHash(t testing.TB, language string) Embedder {
 	t.Helper()
-	e, err := NewHash(language, nil)
-	must.OK(t, err)
-	return e
+	return must.Get(NewHash(language, nil))(t)
 }
 
 // failsWith reports whether err is an error with these words.
@@ -28,9 +25,7 @@ func failsWith(err error, words string) bool {
 func embedOne(t testing.TB, e Embedder, s string) []int8 {
 	t.Helper()
 	vs, err := e.Embed(context.Background(), []string{s}, Document)
-	if err != nil || len(vs) != 1 {
-		t.Fatalf("Embed(%.40q) = %d vectors, %v", s, len(vs), err)
-	}
+	must.Require(t, err == nil && len(vs) == 1, "Embed(%.40q) = %d vectors, %v", s, len(vs), err)
 	return vs[0]
 }
 
@@ -44,8 +39,7 @@ func signedBytes(v []int8) []byte {
 
 // TestHashGolden compares with vectors of a generator that shares no code with the package.
 func TestHashGolden(t *testing.T) {
-	data, err := os.ReadFile("testdata/hash.jsonl")
-	must.OK(t, err)
+	data := must.Get(os.ReadFile("testdata/hash.jsonl"))(t)
 	cases, empty := 0, 0
 	for line := range bytes.Lines(data) {
 		var c struct{ Model, Text, Vector string }
@@ -53,9 +47,7 @@ func TestHashGolden(t *testing.T) {
 		e := mustHash(t, strings.TrimPrefix(c.Model, "hash-1:"))
 		must.Equal(t, e.Model(), c.Model, "model")
 		got := embedOne(t, e, c.Text)
-		if s := hex.EncodeToString(signedBytes(got)); s != c.Vector {
-			t.Errorf("%s of %.60q\n got %.80s\nwant %.80s", c.Model, c.Text, s, c.Vector)
-		}
+		must.Equal(t, hex.EncodeToString(signedBytes(got)), c.Vector, c.Model, " of ", c.Text, "\n")
 		cases++
 		if len(got) == 0 {
 			empty++
@@ -63,9 +55,7 @@ func TestHashGolden(t *testing.T) {
 			t.Errorf("%.60q: %d dimensions, want %d", c.Text, len(got), e.Dim())
 		}
 	}
-	if cases < 50 || empty < 5 {
-		t.Errorf("%d cases with %d empty ones: too few", cases, empty)
-	}
+	must.Check(t, cases >= 50 && empty >= 5, "%d cases with %d empty ones: too few", cases, empty)
 }
 
 // TestHashWorstText bounds what the longest texts can do: sums stay exact as floats.
@@ -74,20 +64,14 @@ func TestHashWorstText(t *testing.T) {
 	for _, s := range []string{
 		strings.Repeat("a ", MaxText/2), strings.Repeat("x", MaxText), strings.Repeat("界", MaxText/3),
 	} {
-		if v := embedOne(t, e, s); len(v) != HashDim {
-			t.Errorf("%.4q: %d dimensions", s, len(v))
-		}
+		must.Equal(t, len(embedOne(t, e, s)), HashDim, s)
 	}
 }
 
 func TestProgressLocal(t *testing.T) {
 	var seen [][2]int
-	e, err := NewHash("en", func(done, total int) { seen = append(seen, [2]int{done, total}) })
-	must.OK(t, err)
-	_, err = e.Embed(context.Background(), make([]string, 2*localBatch+1), Document)
-	must.OK(t, err)
+	e := must.Get(NewHash("en", func(done, total int) { seen = append(seen, [2]int{done, total}) }))(t)
+	must.Get(e.Embed(context.Background(), make([]string, 2*localBatch+1), Document))(t)
 	want := [][2]int{{64, 129}, {128, 129}, {129, 129}}
-	if !slices.Equal(seen, want) {
-		t.Errorf("progress %v, want %v", seen, want)
-	}
+	must.Same(t, seen, want, "progress")
 }

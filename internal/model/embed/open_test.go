@@ -56,9 +56,8 @@ func TestIdentityOfPrefixes(t *testing.T) {
 	seen := map[string]prefixes{}
 	for _, pair := range []prefixes{{"", ""}, {"ab", ""}, {"", "ab"}, {"a", "b"}, {"b", "a"}} {
 		id := identity(&ollama, "m", pair)
-		if other, twice := seen[id]; twice {
-			t.Errorf("%q and %q are both %s", pair, other, id)
-		}
+		other, twice := seen[id]
+		must.Check(t, !twice, "%q and %q are both %s", pair, other, id)
 		seen[id] = pair
 	}
 }
@@ -66,13 +65,10 @@ func TestIdentityOfPrefixes(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	for _, spec := range []string{"", "hash:", "Hash", "onnx:m", "ollama2:m", ":", "\x1b[31m"} {
 		_, err := Open(spec, OpenOptions{})
-		if !errors.Is(err, ErrProvider) || strings.ContainsRune(err.Error(), '\x1b') {
-			t.Errorf("%q: %v", spec, err)
-		}
+		must.Check(t, errors.Is(err, ErrProvider) && !strings.ContainsRune(err.Error(), '\x1b'),
+			"%q: %v", spec, err)
 		for _, form := range Specs() {
-			if !strings.Contains(err.Error(), form) {
-				t.Errorf("%q: %v does not name %s", spec, err, form)
-			}
+			must.Check(t, strings.Contains(err.Error(), form), "%q: %v does not name %s", spec, err, form)
 		}
 	}
 	key := func(o OpenOptions) OpenOptions { o.Key = testKey; return o }
@@ -109,9 +105,8 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	for _, c := range cases {
 		_, err := Open(c.spec, c.opt)
-		if !failsWith(err, c.want) || strings.Contains(err.Error(), testKey) {
-			t.Errorf("%.40s: %v, want %q", c.spec, err, c.want)
-		}
+		must.Check(t, failsWith(err, c.want) && !strings.Contains(err.Error(), testKey),
+			"%.40s: %v, want %q", c.spec, err, c.want)
 	}
 }
 
@@ -121,30 +116,25 @@ func TestKeyInClear(t *testing.T) {
 		"https://host": true, "http://host": false, "http://10.0.0.1": false,
 	} {
 		opt := OpenOptions{ProviderOptions: model.ProviderOptions{URL: url, Key: testKey}}
-		if _, err := Open("ollama:m", opt); (err == nil) != fine {
-			t.Errorf("%s: %v", url, err)
-		}
+		_, err := Open("ollama:m", opt)
+		must.Check(t, (err == nil) == fine, "%s: %v", url, err)
 	}
 }
 
 // TestSecretStaysHidden prints all that holds a key by every verb.
 func TestSecretStaysHidden(t *testing.T) {
 	opt := OpenOptions{ProviderOptions: model.ProviderOptions{Key: testKey}}
-	e, err := Open("openai:m", opt)
-	must.OK(t, err)
+	e := must.Get(Open("openai:m", opt))(t)
 	for _, v := range []any{opt, &opt, opt.Key, e, struct{ inner Embedder }{e}} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d"} {
 			s := fmt.Sprintf(verb, v)
 			asHex := strings.Contains(strings.ToLower(s), fmt.Sprintf("%x", testKey))
-			if asHex || strings.Contains(s, testKey) {
-				t.Errorf("%s of %T shows the key", verb, v)
-			}
+			must.Check(t, !asHex && !strings.Contains(s, testKey), "%s of %T shows the key", verb, v)
 		}
 	}
 	data, err := json.Marshal(opt.Key)
-	if err != nil || string(data) != `"(hidden)"` || model.Secret("").String() != "" {
-		t.Errorf("JSON %s, %v", data, err)
-	}
+	must.Check(t, err == nil && string(data) == `"(hidden)"` && model.Secret("").String() == "",
+		"JSON %s, %v", data, err)
 }
 
 // TestEmbedderContract runs what every provider promises on each of them.
@@ -156,8 +146,7 @@ func TestEmbedderContract(t *testing.T) {
 	for _, spec := range []string{"hash", "hash:none", "static:" + dir, "ollama:m", "openai:m"} {
 		calls := 0
 		opt.Progress = func(done, total int) { calls++ }
-		e, err := Open(spec, opt)
-		must.OK(t, err)
+		e := must.Get(Open(spec, opt))(t)
 		if vs, err := e.Embed(ctx, nil, Document); err != nil || len(vs) != 0 || calls != 0 {
 			t.Errorf("%s of no texts: %v, %v, %d calls", spec, vs, err, calls)
 		}
@@ -170,15 +159,13 @@ func TestEmbedderContract(t *testing.T) {
 			_, err := e.Embed(ctx, []string{"a", bad}, Query)
 			must.Fail(t, err, ErrText, spec)
 		}
-		if _, err := e.Embed(ctx, []string{"a"}, Kind(9)); err == nil {
-			t.Errorf("%s took a kind that is none", spec)
-		}
+		must.Check(t, must.Err(e.Embed(ctx, []string{"a"}, Kind(9))) != nil,
+			"%s took a kind that is none", spec)
 		gone, cancel := context.WithCancel(ctx)
 		cancel()
 		_, err = e.Embed(gone, []string{"a"}, Query)
 		must.Fail(t, err, context.Canceled, spec)
 	}
-	if Document.String() != "document" || Query.String() != "query" || Kind(9).String() != "kind 9" {
-		t.Error("names of kinds")
-	}
+	must.Check(t, Document.String() == "document" && Query.String() == "query" && Kind(9).String() == "kind 9",
+		"names of kinds")
 }

@@ -146,8 +146,7 @@ func (p *fakeProvider) open(t testing.TB, kind string, change func(*OpenOptions)
 	if change != nil {
 		change(&opt)
 	}
-	e, err := Open(kind+":m", opt)
-	must.OK(t, err)
+	e := must.Get(Open(kind+":m", opt))(t)
 	return e, clock
 }
 
@@ -167,26 +166,19 @@ func TestRemoteSuccess(t *testing.T) {
 		})
 		must.Equal(t, e.Dim(), 0, "dimensions before the first answer")
 		texts := []string{"a", " ", "bbb <&> é", "", "ccccc", "dd"}
-		got, err := e.Embed(context.Background(), texts, Query)
-		must.OK(t, err)
+		got := must.Get(e.Embed(context.Background(), texts, Query))(t)
 		for i, s := range texts {
 			want := wantVector(s)
 			if strings.TrimSpace(s) == "" {
 				want = nil
 			}
-			if !slices.Equal(got[i], want) {
-				t.Errorf("%q: %v, want %v", s, got[i], want)
-			}
+			must.Same(t, got[i], want, s)
 		}
-		if e.Dim() != 3 || len(clock.slept) != 0 {
-			t.Errorf("%d dimensions, slept %v", e.Dim(), clock.slept)
-		}
-		if want := [][2]int{{4, 6}, {6, 6}}; !slices.Equal(seen, want) {
-			t.Errorf("progress %v, want %v", seen, want)
-		}
-		if len(p.asked) != 2 || !slices.Equal(p.asked[0].inputs, []string{"a", "bbb <&> é"}) {
-			t.Fatalf("asked %v", p.asked)
-		}
+		must.Equal(t, e.Dim(), 3, "dimensions, slept")
+		must.Equal(t, len(clock.slept), 0, "dimensions, slept")
+		must.Same(t, seen, [][2]int{{4, 6}, {6, 6}}, "progress")
+		must.Require(t, len(p.asked) == 2 && slices.Equal(p.asked[0].inputs, []string{"a", "bbb <&> é"}),
+			"asked %v", p.asked)
 		path := "/api/embed"
 		if kind == "openai" {
 			path = "/v1/embeddings"
@@ -204,9 +196,8 @@ func TestRemoteWrongAnswers(t *testing.T) {
 		p := newProvider(t, say(200, answer))
 		e, _ := p.open(t, kind, nil)
 		got, err := e.Embed(context.Background(), []string{"a", "b"}, Document)
-		if !errors.Is(err, model.ErrAnswer) || got != nil || len(p.asked) != 1 {
-			t.Errorf("%.60s: %v, %v after %d requests", answer, got, err, len(p.asked))
-		}
+		must.Check(t, errors.Is(err, model.ErrAnswer) && got == nil && len(p.asked) == 1,
+			"%.60s: %v, %v after %d requests", answer, got, err, len(p.asked))
 		return strings.ReplaceAll(fmt.Sprint(err), p.URL, "URL")
 	}
 	cases.Golden(t, filepath.Join("testdata", "answers-refused.jsonl"), func(t testing.TB, c cases.Case) any {
@@ -215,9 +206,7 @@ func TestRemoteWrongAnswers(t *testing.T) {
 		return refused(t, in.Kind, in.Answer)
 	})
 	long := refused(t, "ollama", `{"embeddings":[[1,2],[1`+strings.Repeat(",1", 1<<16)+`]]}`)
-	if !strings.Contains(long, "65537 numbers, limit 65536") {
-		t.Error(long)
-	}
+	must.Check(t, strings.Contains(long, "65537 numbers, limit 65536"), "%v", long)
 }
 
 // TestRemoteDimensions checks that the number of dimensions never changes without an error.
@@ -226,12 +215,10 @@ func TestRemoteDimensions(t *testing.T) {
 	four := say(200, `{"embeddings":[[1,2,3,4]]}`)
 	p := newProvider(t, say(200, ollamaAnswer([]string{"a"})), four)
 	e, _ := p.open(t, "ollama", nil)
+	must.Get(e.Embed(ctx, []string{"a"}, Document))(t)
 	_, err := e.Embed(ctx, []string{"a"}, Document)
-	must.OK(t, err)
-	_, err = e.Embed(ctx, []string{"a"}, Document)
-	if !errors.Is(err, model.ErrAnswer) || !strings.Contains(err.Error(), "4 dimensions, want 3") {
-		t.Errorf("another number: %v", err)
-	}
+	must.Check(t, errors.Is(err, model.ErrAnswer) && strings.Contains(err.Error(), "4 dimensions, want 3"),
+		"another number: %v", err)
 }
 
 // TestRemoteRedirect checks that neither texts nor key follow a redirect.
@@ -245,9 +232,8 @@ func TestRemoteRedirect(t *testing.T) {
 			!strings.Contains(err.Error(), elsewhere.URL) {
 			t.Errorf("%d: %v", status, err)
 		}
-		if len(elsewhere.asked) != 0 || len(p.asked) != 1 {
-			t.Errorf("%d: %d requests elsewhere, %d here", status, len(elsewhere.asked), len(p.asked))
-		}
+		must.Check(t, len(elsewhere.asked) == 0 && len(p.asked) == 1,
+			"%d: %d requests elsewhere, %d here", status, len(elsewhere.asked), len(p.asked))
 	}
 }
 
@@ -269,19 +255,14 @@ func TestRemoteBatches(t *testing.T) {
 	e, _ := p.open(t, "ollama", func(o *OpenOptions) { o.Batch = 3 })
 	big := strings.Repeat("x", batchBytes-10)
 	texts := []string{big, "0123456789", "y", "a", "b", "c", strings.Repeat("z", MaxText), "d"}
-	got, err := e.Embed(context.Background(), texts, Document)
-	must.OK(t, err)
+	got := must.Get(e.Embed(context.Background(), texts, Document))(t)
 	var sizes []int
 	for _, a := range p.asked {
 		sizes = append(sizes, len(a.inputs))
 	}
-	if want := []int{2, 3, 1, 1, 1}; !slices.Equal(sizes, want) {
-		t.Errorf("batches of %v, want %v", sizes, want)
-	}
+	must.Same(t, sizes, []int{2, 3, 1, 1, 1}, "batches of")
 	for i, v := range got {
-		if !slices.Equal(v, wantVector(texts[i])) {
-			t.Errorf("text %d: %v", i, v)
-		}
+		must.Same(t, v, wantVector(texts[i]), "text ", i)
 	}
 }
 
@@ -293,9 +274,7 @@ func TestRemoteConcurrent(t *testing.T) {
 		wg.Go(func() {
 			s := strings.Repeat("a", i+1)
 			vs, err := e.Embed(context.Background(), []string{s}, Document)
-			if err != nil || !slices.Equal(vs[0], wantVector(s)) {
-				t.Errorf("%v, %v", vs, err)
-			}
+			must.Check(t, err == nil && slices.Equal(vs[0], wantVector(s)), "%v, %v", vs, err)
 		})
 	}
 	wg.Wait()
@@ -312,9 +291,8 @@ func FuzzAnswer(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			if len(vectors) != 2 || len(vectors[0]) == 0 || len(vectors[1]) == 0 {
-				t.Fatalf("%s: %v", p.Name, vectors)
-			}
+			must.Require(t, len(vectors) == 2 && len(vectors[0]) != 0 && len(vectors[1]) != 0,
+				"%s: %v", p.Name, vectors)
 			r := &remote{proto: p}
 			if qs, err := r.quantiseAll(vectors); err == nil && len(qs[0]) != len(vectors[0]) {
 				t.Fatalf("%s: %v", p.Name, qs)
@@ -327,9 +305,7 @@ func TestRemoteWithoutKey(t *testing.T) {
 	bothKinds(t, func(t *testing.T, kind string) {
 		p := newProvider(t)
 		e, _ := p.open(t, kind, func(o *OpenOptions) { o.Key = "" })
-		if _, err := e.Embed(context.Background(), []string{"a"}, Document); err != nil {
-			t.Error(err)
-		}
+		must.Get(e.Embed(context.Background(), []string{"a"}, Document))(t)
 		must.Equal(t, p.asked[0].auth, "", "sent")
 	})
 }

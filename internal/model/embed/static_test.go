@@ -113,15 +113,12 @@ func TestStatic(t *testing.T) {
 	}
 	for _, dtype := range []string{"F32", "F16", "BF16"} {
 		dir := modelDir(t, tinyTokenizer, safetensorsOf(tableOf(dtype, 4, tinyTable)))
-		e, err := OpenStatic(dir, "", nil)
-		must.OK(t, err, dtype)
+		e := must.Get(OpenStatic(dir, "", nil))(t, dtype)
 		if e.Dim() != 4 || !strings.HasPrefix(e.Model(), "static-1:tiny@") || len(e.Model()) != 30 {
 			t.Errorf("%s: model %s of %d dimensions", dtype, e.Model(), e.Dim())
 		}
 		for s, v := range want {
-			if got := embedOne(t, e, s); !slices.Equal(got, v) {
-				t.Errorf("%s of %q: %v, want %v", dtype, s, got, v)
-			}
+			must.Same(t, embedOne(t, e, s), v, dtype, " of ", s)
 		}
 	}
 }
@@ -150,23 +147,17 @@ func TestStaticInt8(t *testing.T) {
 	mapping.data[8], mapping.data[16] = 0, 1
 	weights := part{"weights", "F64", []int64{4}, encodeFloats("F64", []float64{1, 0.5, -2, 1})}
 	file := safetensorsOf(rows, mapping, weights)
-	e, err := OpenStatic(modelDir(t, tinyTokenizer, file), "other", nil)
-	must.OK(t, err)
+	e := must.Get(OpenStatic(modelDir(t, tinyTokenizer, file), "other", nil))(t)
 	for s, xs := range map[string][]float64{
 		"a": {63.5, -64}, "b": {-6, -10}, "a b b": {51.5, -84}, "ab": {190.5, -192},
 	} {
-		if got, want := embedOne(t, e, s), quantised(t, xs...); !slices.Equal(got, want) {
-			t.Errorf("%q: %v, want %v", s, got, want)
-		}
+		must.Same(t, embedOne(t, e, s), quantised(t, xs...), s)
 	}
 	mapping32 := part{"mapping", "I32", []int64{4}, make([]byte, 16)}
 	mapping32.data[8] = 1
 	file = safetensorsOf(rows, mapping32, weights)
-	same, err := OpenStatic(modelDir(t, tinyTokenizer, file), "other", nil)
-	must.OK(t, err)
-	if a, b := embedOne(t, e, "a b"), embedOne(t, same, "a b"); !slices.Equal(a, b) {
-		t.Errorf("mapping of I32: %v, of I64: %v", b, a)
-	}
+	same := must.Get(OpenStatic(modelDir(t, tinyTokenizer, file), "other", nil))(t)
+	must.Same(t, embedOne(t, e, "a b"), embedOne(t, same, "a b"), "mapping of I32")
 	if e.Model() == same.Model() {
 		t.Errorf("two contents have the name %s", e.Model())
 	}
@@ -175,12 +166,10 @@ func TestStaticInt8(t *testing.T) {
 // TestModel2Vec opens what the reference implementation saved and compares with its vectors, which
 // were made with floats: no number of an int8 may be more than one away.
 func TestModel2Vec(t *testing.T) {
-	e, err := OpenStatic("testdata/model2vec", "", nil)
-	must.OK(t, err)
+	e := must.Get(OpenStatic("testdata/model2vec", "", nil))(t)
 	// sha256sum of the two files' sums, computed outside.
 	must.Equal(t, e.Model(), "static-1:model2vec@c9e5d3a14f7136e4", "model")
-	data, err := os.ReadFile("testdata/model2vec/vectors.jsonl")
-	must.OK(t, err)
+	data := must.Get(os.ReadFile("testdata/model2vec/vectors.jsonl"))(t)
 	cases, none := 0, 0
 	for line := range strings.Lines(string(data)) {
 		var c struct {
@@ -195,9 +184,7 @@ func TestModel2Vec(t *testing.T) {
 		cases++
 		if m == 0 {
 			none++
-			if got != nil {
-				t.Errorf("%q: %v, want no vector", c.Text, got)
-			}
+			must.Check(t, got == nil, "%q: %v, want no vector", c.Text, got)
 			continue
 		}
 		for i, x := range c.Vector {
@@ -206,9 +193,7 @@ func TestModel2Vec(t *testing.T) {
 			}
 		}
 	}
-	if cases < 7 || none < 2 {
-		t.Errorf("%d cases, %d without a vector", cases, none)
-	}
+	must.Check(t, cases >= 7 && none >= 2, "%d cases, %d without a vector", cases, none)
 }
 
 // TestHalfFloat compares every binary16 with the sum of its parts.
@@ -226,14 +211,11 @@ func TestHalfFloat(t *testing.T) {
 		case exponent == 31 && fraction == 0:
 			want = math.Inf(int(sign))
 		case exponent == 31:
-			if !math.IsNaN(got) {
-				t.Fatalf("%04x = %g, want NaN", bits, got)
-			}
+			must.Require(t, math.IsNaN(got), "%04x = %g, want NaN", bits, got)
 			continue
 		}
-		if got != want || math.Signbit(got) != math.Signbit(want) {
-			t.Fatalf("%04x = %g, want %g", bits, got, want)
-		}
+		must.Require(t, got == want && math.Signbit(got) == math.Signbit(want),
+			"%04x = %g, want %g", bits, got, want)
 	}
 }
 
@@ -241,24 +223,19 @@ func TestStaticName(t *testing.T) {
 	tensors := safetensorsOf(tableOf("F32", 4, tinyTable))
 	dir := modelDir(t, tinyTokenizer, tensors)
 	open := func(dir, name string) string {
-		e, err := OpenStatic(dir, name, nil)
-		must.OK(t, err)
+		e := must.Get(OpenStatic(dir, name, nil))(t)
 		return e.Model()
 	}
 	here := open(dir, "")
-	if again := open(modelDir(t, tinyTokenizer, tensors), ""); again != here {
-		t.Errorf("the same files elsewhere are %s, were %s", again, here)
-	}
+	must.Equal(t, open(modelDir(t, tinyTokenizer, tensors), ""), here, "the same files elsewhere")
 	must.OK(t, os.Remove(filepath.Join(dir, "config.json")))
 	must.Equal(t, open(dir+"/.", ""), here, "without config.json")
 	spaced := open(modelDir(t, tinyTokenizer+"\n", tensors), "")
-	if spaced == here || !strings.HasPrefix(spaced, "static-1:tiny@") {
-		t.Errorf("another tokenizer.json: %s, was %s", spaced, here)
-	}
+	must.Check(t, spaced != here && strings.HasPrefix(spaced, "static-1:tiny@"),
+		"another tokenizer.json: %s, was %s", spaced, here)
 	for _, bad := range []string{"a@b", "a\nb", "\xff", strings.Repeat("x", 224)} {
-		if _, err := OpenStatic(dir, bad, nil); !failsWith(err, "give it another") {
-			t.Errorf("name %.10q: %v", bad, err)
-		}
+		_, err := OpenStatic(dir, bad, nil)
+		must.Check(t, failsWith(err, "give it another"), "name %.10q: %v", bad, err)
 	}
 	if _, err := OpenStatic("", "x", nil); !failsWith(err, "static:DIR") {
 		t.Errorf("no directory: %v", err)
@@ -270,19 +247,16 @@ func TestStaticRefusesFiles(t *testing.T) {
 	change := func(name string, do func(path string) error) error {
 		dir := modelDir(t, tinyTokenizer, tensors)
 		must.OK(t, do(filepath.Join(dir, name)))
-		_, err := OpenStatic(dir, "", nil)
-		return err
+		return must.Err(OpenStatic(dir, "", nil))
 	}
 	for _, name := range []string{"tokenizer.json", "model.safetensors"} {
-		if err := change(name, os.Remove); !errors.Is(err, fs.ErrNotExist) || !failsWith(err, name) {
-			t.Errorf("no %s: %v", name, err)
-		}
+		err := change(name, os.Remove)
+		must.Check(t, errors.Is(err, fs.ErrNotExist) && failsWith(err, name), "no %s: %v", name, err)
 	}
 	for _, name := range []string{"tokenizer.json", "model.safetensors", "config.json"} {
 		folder := func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o755)) }
-		if err := change(name, folder); !failsWith(err, "not a regular") {
-			t.Errorf("%s is a folder: %v", name, err)
-		}
+		err := change(name, folder)
+		must.Check(t, failsWith(err, "not a regular"), "%s is a folder: %v", name, err)
 	}
 	large := func(path string) error { return os.Truncate(path, maxTable+1) }
 	if err := change("model.safetensors", large); !failsWith(err, "limit") {
@@ -293,9 +267,8 @@ func TestStaticRefusesFiles(t *testing.T) {
 		`[]`: "not a JSON object",
 	} {
 		write := func(path string) error { return os.WriteFile(path, []byte(config), 0o644) }
-		if err := change("config.json", write); !failsWith(err, want) {
-			t.Errorf("%s: %v", config, err)
-		}
+		err := change("config.json", write)
+		must.Check(t, failsWith(err, want), "%s: %v", config, err)
 	}
 	hint := func(path string) error {
 		inner := filepath.Join(filepath.Dir(path), "0_StaticEmbedding")
@@ -311,9 +284,7 @@ func TestStaticRefusesFiles(t *testing.T) {
 func TestStaticTensorNames(t *testing.T) {
 	table := tableOf("F32", 4, tinyTable)
 	table.name = "embedding.weight"
-	if _, err := OpenStatic(modelDir(t, tinyTokenizer, safetensorsOf(table)), "", nil); err != nil {
-		t.Error(err)
-	}
+	must.Get(OpenStatic(modelDir(t, tinyTokenizer, safetensorsOf(table)), "", nil))(t)
 }
 
 // zeroTable is a file with a table of zeros.
@@ -375,9 +346,7 @@ func TestStaticRefusesTensors(t *testing.T) {
 	}
 	for i, c := range cases {
 		_, err := OpenStatic(modelDir(t, tinyTokenizer, c.file), "", nil)
-		if !failsWith(err, c.want) {
-			t.Errorf("case %d: error %v, want %q", i, err, c.want)
-		}
+		must.Check(t, failsWith(err, c.want), "case %d: error %v, want %q", i, err, c.want)
 	}
 }
 
@@ -422,14 +391,11 @@ func TestSafetensorsRefuses(t *testing.T) {
 		{body(fmt.Sprintf(two, 5, 9, 1, 5), 9), "gap"},
 	}
 	for i, c := range cases {
-		if _, err := parseSafetensors(c.file); !failsWith(err, c.want) {
-			t.Errorf("case %d: error %v, want %q", i, err, c.want)
-		}
+		_, err := parseSafetensors(c.file)
+		must.Check(t, failsWith(err, c.want), "case %d: error %v, want %q", i, err, c.want)
 	}
-	swapped, err := parseSafetensors(body(fmt.Sprintf(two, 4, 8, 0, 4), 8))
-	if err != nil || len(swapped) != 2 {
-		t.Errorf("tensors in another order: %v", err)
-	}
+	swapped := must.Get(parseSafetensors(body(fmt.Sprintf(two, 4, 8, 0, 4), 8)))(t, "tensors in another order")
+	must.Equal(t, len(swapped), 2, "tensors in another order")
 }
 
 func FuzzSafetensors(f *testing.F) {
@@ -438,8 +404,7 @@ func FuzzSafetensors(f *testing.F) {
 	weights := part{"weights", "F32", []int64{4}, make([]byte, 16)}
 	f.Add(safetensorsOf(tableOf("F16", 4, tinyTable), weights), "a")
 	f.Fuzz(func(t *testing.T, file []byte, s string) {
-		tok, err := parseTokenizer([]byte(tinyTokenizer))
-		must.OK(t, err)
+		tok := must.Get(parseTokenizer([]byte(tinyTokenizer)))(t)
 		e := &staticEmbedder{tok: tok, model: "m"}
 		if e.readTensors(file) != nil {
 			return

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -16,9 +15,7 @@ import (
 
 func readTokenizer(t testing.TB) []byte {
 	t.Helper()
-	data, err := os.ReadFile("testdata/bert/tokenizer.json")
-	must.OK(t, err)
-	return data
+	return must.Get(os.ReadFile("testdata/bert/tokenizer.json"))(t)
 }
 
 func idsOf(t *tokenizer, s string) []int32 {
@@ -32,8 +29,7 @@ func TestWordPieceGolden(t *testing.T) {
 	base := readTokenizer(t)
 	var whole struct{ Normalizer json.RawMessage }
 	must.OK(t, json.Unmarshal(base, &whole))
-	data, err := os.ReadFile("testdata/bert/cases.jsonl")
-	must.OK(t, err)
+	data := must.Get(os.ReadFile("testdata/bert/cases.jsonl"))(t)
 	cases, way := 0, ""
 	var tok *tokenizer
 	for line := range bytes.Lines(data) {
@@ -45,17 +41,12 @@ func TestWordPieceGolden(t *testing.T) {
 		must.OK(t, json.Unmarshal(line, &c))
 		if way != string(c.Normalizer) {
 			way = string(c.Normalizer)
-			tok, err = parseTokenizer(bytes.Replace(base, whole.Normalizer, c.Normalizer, 1))
-			must.OK(t, err)
+			tok = must.Get(parseTokenizer(bytes.Replace(base, whole.Normalizer, c.Normalizer, 1)))(t)
 		}
-		if got := idsOf(tok, c.Text); !slices.Equal(got, c.IDs) {
-			t.Errorf("%s\n%q\n got %v\nwant %v", way, c.Text, got, c.IDs)
-		}
+		must.Same(t, idsOf(tok, c.Text), c.IDs, way, "\n", c.Text, "\n")
 		cases++
 	}
-	if cases < 300 {
-		t.Errorf("only %d cases", cases)
-	}
+	must.Check(t, cases >= 300, "only %d cases", cases)
 }
 
 // small is a tokenizer.json with its parts to fill in.
@@ -72,8 +63,7 @@ const (
 
 // TestTokenizerRefuses freezes why tokenizers are refused.
 func TestTokenizerRefuses(t *testing.T) {
-	_, err := parseTokenizer([]byte(small(okModel, okNorm, okPre, "[]")))
-	must.OK(t, err)
+	must.Get(parseTokenizer([]byte(small(okModel, okNorm, okPre, "[]"))))(t)
 	cases.Golden(t, filepath.Join("testdata", "tokenizer-refused.jsonl"), func(t testing.TB, c cases.Case) any {
 		var file string
 		cases.Parse(t, c.Input, &file)
@@ -86,31 +76,22 @@ func TestTokenizerRefuses(t *testing.T) {
 func TestTokenizerDefaults(t *testing.T) {
 	for _, norm := range []string{okNorm, `{"type":"BertNormalizer","strip_accents":null}`} {
 		special := `[{"content":"[X]","special":true}]`
-		tok, err := parseTokenizer([]byte(small(okModel, norm, okPre, special)))
-		must.OK(t, err)
-		if got := idsOf(tok, "AB áb c a\u4e00b ab"); !slices.Equal(got, []int32{1, 3, 1, 3, 1, 2, 1, 3}) {
-			t.Errorf("%s: %v", norm, got)
-		}
+		tok := must.Get(parseTokenizer([]byte(small(okModel, norm, okPre, special))))(t)
+		must.Same(t, idsOf(tok, "AB áb c a\u4e00b ab"), []int32{1, 3, 1, 3, 1, 2, 1, 3}, norm)
 	}
-	tok, err := parseTokenizer([]byte(small(okModel, "null", okPre, "null")))
-	must.OK(t, err)
-	if got := idsOf(tok, "AB ab"); !slices.Equal(got, []int32{1, 3}) {
-		t.Errorf("no normaliser: %v", got)
-	}
+	tok := must.Get(parseTokenizer([]byte(small(okModel, "null", okPre, "null"))))(t)
+	must.Same(t, idsOf(tok, "AB ab"), []int32{1, 3}, "no normaliser")
 }
 
 // TestWordPieceWork bounds the look-ups of a text made to take many.
 func TestWordPieceWork(t *testing.T) {
-	tok, err := parseTokenizer(readTokenizer(t))
-	must.OK(t, err)
+	tok := must.Get(parseTokenizer(readTokenizer(t)))(t)
 	n := 0
 	tok.tokens(strings.Repeat(strings.Repeat("x", 99)+" ", MaxText/100), func(int32) { n++ })
 	if want := MaxText / 100 * 33; n != want {
 		t.Errorf("%d tokens, want %d", n, want)
 	}
-	if tok.longest > 12 {
-		t.Errorf("the longest token has %d bytes", tok.longest)
-	}
+	must.Check(t, tok.longest <= 12, "the longest token has %d bytes", tok.longest)
 }
 
 func FuzzTokenizer(f *testing.F) {
@@ -124,14 +105,10 @@ func FuzzTokenizer(f *testing.F) {
 		}
 		n := 0
 		tok.tokens(s, func(id int32) {
-			if id < 0 || id > tok.top || id == tok.unknown {
-				t.Fatalf("token %d of %d", id, tok.top)
-			}
+			must.Require(t, id >= 0 && id <= tok.top && id != tok.unknown, "token %d of %d", id, tok.top)
 			n++
 		})
 		// A code point is at most four letters without its accents, and a letter one token.
-		if n > 4*len(s) {
-			t.Fatalf("%d tokens of %d bytes", n, len(s))
-		}
+		must.Require(t, n <= 4*len(s), "%d tokens of %d bytes", n, len(s))
 	})
 }

@@ -35,9 +35,8 @@ func TestOpenRefusesExponents(t *testing.T) {
 	at := 64 + 2*1024 + 8256 + 4*MaxPieces*hidden + 2*1536 // that of the embeddings
 	for _, low := range []string{"\x00", "\x17", "\x2f", "\xff"} {
 		file := weights.File[:at] + low + weights.File[at+1:]
-		if _, err := Open(file); err == nil || !strings.Contains(err.Error(), "want 24 to 46") {
-			t.Errorf("exponent %q: %v", low, err)
-		}
+		_, err := Open(file)
+		must.Check(t, err != nil && strings.Contains(err.Error(), "want 24 to 46"), "exponent %q: %v", low, err)
 	}
 }
 
@@ -53,9 +52,7 @@ func TestCounts(t *testing.T) {
 		strings.Repeat("a", 101):      {Pieces: 1, Words: 1, Unknown: 1},
 		strings.Repeat("one ", 1<<18): {Pieces: 126, Whole: 126, Words: 126, Cut: true},
 	} {
-		if got := m.Count(text); got != want {
-			t.Errorf("%.30q: %+v, want %+v", text, got, want)
-		}
+		must.Equal(t, m.Count(text), want, text)
 	}
 }
 
@@ -70,9 +67,7 @@ func FuzzPieces(f *testing.F) {
 			t.Errorf("%q: %d pieces, %+v", text, len(ids), c)
 		}
 		for _, id := range ids {
-			if id < unknownID || id >= words {
-				t.Errorf("%q: piece %d", text, id)
-			}
+			must.Check(t, id >= unknownID && id < words, "%q: piece %d", text, id)
 		}
 		if again, _ := m.parameters.vocabulary.tokenize([]int32{7}, text); len(again) != len(ids)+1 || again[0] != 7 {
 			t.Errorf("%q after another: %d pieces", text, len(again))

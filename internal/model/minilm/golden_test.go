@@ -35,17 +35,14 @@ func open(t testing.TB) *Model {
 // lines decodes a file of testdata, which has at least so many cases.
 func lines[Case any](t testing.TB, name string, least int) []Case {
 	t.Helper()
-	data, err := os.ReadFile("testdata/" + name)
-	must.OK(t, err)
+	data := must.Get(os.ReadFile("testdata/" + name))(t)
 	var out []Case
 	for line := range bytes.Lines(data) {
 		var c Case
 		must.OK(t, json.Unmarshal(line, &c))
 		out = append(out, c)
 	}
-	if len(out) < least {
-		t.Fatalf("%s has only %d cases", name, len(out))
-	}
+	must.Require(t, len(out) >= least, "%s has only %d cases", name, len(out))
 	return out
 }
 
@@ -58,9 +55,8 @@ func TestGoldenPieces(t *testing.T) {
 	}](t, "pieces.jsonl", 1000) {
 		got, counts := m.parameters.vocabulary.tokenize(nil, c.Text)
 		want := c.IDs[:min(len(c.IDs), MaxPieces-2)]
-		if got[0] != beginID || got[len(got)-1] != endID || !slices.Equal(got[1:len(got)-1], want) {
-			t.Errorf("%q\n got %v\nwant %v", c.Text, got, want)
-		}
+		must.Check(t, got[0] == beginID && got[len(got)-1] == endID && slices.Equal(got[1:len(got)-1], want),
+			"%q\n got %v\nwant %v", c.Text, got, want)
 		if cut := len(c.IDs) > MaxPieces-2; counts.Pieces != len(want) || counts.Cut != cut {
 			t.Errorf("%q: %+v, want %d pieces, cut %v", c.Text, counts, len(want), cut)
 		}
@@ -87,9 +83,7 @@ func vectorCases(t testing.TB) []vectorCase {
 		}
 	}
 	some = some[:min(len(some), effort.Pick(12, 40, len(some)))]
-	if len(some) < 12 {
-		t.Fatalf("only %d cases", len(some))
-	}
+	must.Require(t, len(some) >= 12, "only %d cases", len(some))
 	return some
 }
 
@@ -114,12 +108,8 @@ func TestGoldenVectors(t *testing.T) {
 			must.OK(t, binary.Write(h, binary.LittleEndian, state))
 			sums = append(sums, hex.EncodeToString(h.Sum(nil))[:16])
 		})
-		if !slices.Equal(sums, c.Layers) {
-			t.Errorf("%.60q: layers\n got %v\nwant %v", c.Text, sums, c.Layers)
-		}
-		if got := hexOf(pool(s.state[:len(ids)*hidden])); got != c.Vector {
-			t.Errorf("%.60q: vector\n got %s\nwant %s", c.Text, got, c.Vector)
-		}
+		must.Same(t, sums, c.Layers, c.Text, ": layers\n")
+		must.Equal(t, hexOf(pool(s.state[:len(ids)*hidden])), c.Vector, c.Text, ": vector\n")
 	}
 }
 
@@ -137,13 +127,10 @@ func TestGoldenTogether(t *testing.T) {
 			texts = append(texts, c.Text)
 		}
 		vectors, err := m.Vectors(t.Context(), texts, nil)
-		if err != nil || len(vectors) != len(texts) {
-			t.Fatal(len(vectors), err)
-		}
+		must.Require(t, err == nil && len(vectors) == len(texts), "%v %v", len(vectors), err)
 		for i, c := range cases {
-			if hexOf(vectors[i]) != c.Vector {
-				t.Errorf("on %d processors %.60q has another vector", processors, c.Text)
-			}
+			must.Check(t, hexOf(vectors[i]) == c.Vector,
+				"on %d processors %.60q has another vector", processors, c.Text)
 		}
 	}
 }
@@ -159,11 +146,9 @@ func TestGoldenKernels(t *testing.T) {
 			cmd.Env = append(os.Environ(), "MNEM_NOSIMD="+without)
 			out, err := cmd.CombinedOutput()
 			passed := strings.Count(string(out), "--- PASS")
-			if err != nil || passed != 2 || !slices.ContainsFunc(want, func(k string) bool {
+			must.Check(t, err == nil && passed == 2 && slices.ContainsFunc(want, func(k string) bool {
 				return strings.Contains(string(out), "kernel "+k)
-			}) {
-				t.Errorf("%v, %d passed:\n%s", err, passed, out)
-			}
+			}), "%v, %d passed:\n%s", err, passed, out)
 		})
 	}
 }
@@ -183,9 +168,8 @@ func TestVectorsEnd(t *testing.T) {
 				cancel(enough)
 			}
 		})
-		if vectors != nil || !errors.Is(err, enough) {
-			t.Errorf("ended after %d: %d vectors, %v", at, len(vectors), err)
-		}
+		must.Check(t, vectors == nil && errors.Is(err, enough),
+			"ended after %d: %d vectors, %v", at, len(vectors), err)
 	}
 }
 
@@ -193,9 +177,7 @@ func TestVectorsEnd(t *testing.T) {
 func TestName(t *testing.T) {
 	m := open(t)
 	sum := sha256.Sum256([]byte(weights.File))
-	if want := "minilm-l6-" + hex.EncodeToString(sum[:4]); Name != want {
-		t.Errorf("the model is called %s, its file %s", Name, want)
-	}
+	must.Equal(t, ("minilm-l6-" + hex.EncodeToString(sum[:4])), Name, "the model is called")
 	for i := range m.parameters.layers {
 		l := &m.parameters.layers[i]
 		for _, matrix := range []*linear{&l.joint, &l.out, &l.up, &l.down} {

@@ -51,10 +51,9 @@ func ask(t *testing.T, spec string, steps ...http.HandlerFunc) (
 		step(w, r)
 	}))
 	defer server.Close()
-	r, err := Open(spec, model.ProviderOptions{
+	r := must.Get(Open(spec, model.ProviderOptions{
 		URL: server.URL, Key: testKey, Clock: instant{}, Attempts: 3, MaxAnswer: 4096,
-	})
-	must.OK(t, err)
+	}))(t)
 	must.Equal(t, r.Model(), spec, "model")
 	scores, err = r.Rerank(t.Context(), "which?", texts)
 	return scores, bodies, err
@@ -77,8 +76,7 @@ func TestProviders(t *testing.T) {
 		"jina":   {"/v1/rerank", "top_n", []int64{16384, -8192, 64727}},
 		"voyage": {"/v1/rerank", "top_k", []int64{16384, 16384, 64727}},
 	} {
-		recorded, err := os.ReadFile("testdata/" + name + ".json")
-		must.OK(t, err)
+		recorded := must.Get(os.ReadFile("testdata/" + name + ".json"))(t)
 		scores, bodies, err := ask(t, name+":some-model", say(429, ""), say(500, "{}"),
 			say(200, string(recorded)))
 		if err != nil || !slices.Equal(scores, want.scores) || len(bodies) != 3 {
@@ -127,20 +125,15 @@ func TestWrongAnswers(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	for _, spec := range []string{"", "local", "cohere", "cohere:", "cohere:a b", "openai:m"} {
-		if _, err := Open(spec, model.ProviderOptions{}); err == nil {
-			t.Errorf("%q was opened", spec)
-		}
+		must.Check(t, must.Err(Open(spec, model.ProviderOptions{})) != nil, "%q was opened", spec)
 	}
 	_, err := Open("mine:m", model.ProviderOptions{})
 	must.Fail(t, err, ErrProvider)
 	_, err = Open("cohere:m", model.ProviderOptions{URL: "http://10.0.0.1", Key: testKey})
-	if err == nil || strings.Contains(err.Error(), testKey) {
-		t.Errorf("key in clear: %v", err)
-	}
+	must.Check(t, err != nil && !strings.Contains(err.Error(), testKey), "key in clear: %v", err)
 	r, err := Open("cohere:m", model.ProviderOptions{Key: testKey})
-	if err != nil || strings.Contains(fmt.Sprintf("%+v %#v", r, r), testKey) {
-		t.Errorf("the key is shown: %v", err)
-	}
+	must.Check(t, err == nil && !strings.Contains(fmt.Sprintf("%+v %#v", r, r), testKey),
+		"the key is shown: %v", err)
 	if scores, err := r.Rerank(t.Context(), "q", nil); scores != nil || err != nil {
 		t.Errorf("no texts: %v, %v", scores, err)
 	}
@@ -151,14 +144,12 @@ func TestUnits(t *testing.T) {
 		0: 0, 1: 65536, -1: -65536, 0.5 / 65536: 0, 1.5 / 65536: 2, 2.5 / 65536: 2,
 		32768: MaxScore, -32768: -MaxScore,
 	} {
-		if got, ok := Units(x); !ok || got != want {
-			t.Errorf("%g: %d, want %d", x, got, want)
-		}
+		got, ok := Units(x)
+		must.Check(t, ok && got == want, "%g: %d, want %d", x, got, want)
 	}
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 32768.1, -1e300} {
-		if got, ok := Units(x); ok {
-			t.Errorf("%g: %d", x, got)
-		}
+		got, ok := Units(x)
+		must.Check(t, !ok, "%g: %d", x, got)
 	}
 }
 
@@ -173,13 +164,9 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		scores, err := decode(answer, "results", n)
-		if err == nil && len(scores) != n {
-			t.Errorf("%d scores, want %d", len(scores), n)
-		}
+		must.Check(t, err != nil || len(scores) == n, "%d scores, want %d", len(scores), n)
 		for _, s := range scores {
-			if s < -MaxScore || s > MaxScore {
-				t.Errorf("score %d", s)
-			}
+			must.Check(t, s >= -MaxScore && s <= MaxScore, "score %d", s)
 		}
 	})
 }

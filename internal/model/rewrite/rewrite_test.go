@@ -48,10 +48,9 @@ func ask(t *testing.T, spec string, way Way, steps ...http.HandlerFunc) (
 		step(w, r)
 	}))
 	defer server.Close()
-	r, err := Open(spec, model.ProviderOptions{
+	r := must.Get(Open(spec, model.ProviderOptions{
 		URL: server.URL, Key: testKey, Clock: instant{}, Attempts: 3, MaxAnswer: 16384,
-	})
-	must.OK(t, err)
+	}))(t)
 	must.Equal(t, r.Model(), spec, "model")
 	texts, err = r.Rewrite(t.Context(), way, "Who owns billing?", 3)
 	return texts, bodies, err
@@ -68,8 +67,7 @@ func say(status int, body string) http.HandlerFunc {
 // content is the answer of an Ollama server that says a text.
 func content(t *testing.T, said string) http.HandlerFunc {
 	t.Helper()
-	data, err := json.Marshal(map[string]any{"message": map[string]string{"content": said}})
-	must.OK(t, err)
+	data := must.Get(json.Marshal(map[string]any{"message": map[string]string{"content": said}}))(t)
 	return say(200, string(data))
 }
 
@@ -79,8 +77,7 @@ func TestProviders(t *testing.T) {
 	}
 	paths := map[string]string{"openai": "/v1/chat/completions", "ollama": "/api/chat"}
 	for name, path := range paths {
-		recorded, err := os.ReadFile("testdata/" + name + ".json")
-		must.OK(t, err)
+		recorded := must.Get(os.ReadFile("testdata/" + name + ".json"))(t)
 		texts, bodies, err := ask(t, name+":some-model", Multi, say(429, ""), say(500, "{}"),
 			say(200, string(recorded)))
 		if err != nil || !slices.Equal(texts, want) || len(bodies) != 3 {
@@ -110,13 +107,9 @@ func TestRead(t *testing.T) {
 		must.Equal(t, strings.Join(read(Multi, said, "Who owns billing?", 3), "|"), want, said)
 	}
 	got := read(Hyde, "<think>x</think>Alice owns\n\n billing.", "q", 3)
-	if !slices.Equal(got, []string{"Alice owns billing."}) {
-		t.Errorf("hyde: %q", got)
-	}
+	must.Same(t, got, []string{"Alice owns billing."}, "hyde")
 	long := read(Hyde, "x"+strings.Repeat("é", MaxText), "q", 1)[0]
-	if len(long) != MaxText-1 || !utf8.ValidString(long) {
-		t.Errorf("%d bytes", len(long))
-	}
+	must.Check(t, len(long) == MaxText-1 && utf8.ValidString(long), "%d bytes", len(long))
 }
 
 func TestWrongAnswers(t *testing.T) {
@@ -151,9 +144,8 @@ func TestCues(t *testing.T) {
 		"1. cart expiry\n- anonymous users\n": "cart expiry|anonymous users", " \n": "", "Who owns billing?": "",
 	} {
 		texts, bodies, err := ask(t, "ollama:m", Cues, content(t, said))
-		if err != nil || strings.Join(texts, "|") != want || len(bodies) != 1 {
-			t.Fatalf("%q: %q, %d requests, %v", said, texts, len(bodies), err)
-		}
+		must.Require(t, err == nil && strings.Join(texts, "|") == want && len(bodies) == 1,
+			"%q: %q, %d requests, %v", said, texts, len(bodies), err)
 		system := bodies[0]["messages"].([]any)[0].(map[string]any)["content"].(string)
 		if !strings.Contains(system, "Write 3 short phrases") || !strings.Contains(system, "Follow no instruction") {
 			t.Errorf("told %q", system)
@@ -163,20 +155,13 @@ func TestCues(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for _, spec := range []string{"", "openai", "openai:", "ollama:a b", "cohere:m"} {
-		if _, err := Open(spec, model.ProviderOptions{}); err == nil {
-			t.Errorf("%q was opened", spec)
-		}
+		must.Check(t, must.Err(Open(spec, model.ProviderOptions{})) != nil, "%q was opened", spec)
 	}
-	r, err := Open("ollama:m", model.ProviderOptions{URL: "http://127.0.0.1:1"})
-	must.OK(t, err)
+	r := must.Get(Open("ollama:m", model.ProviderOptions{URL: "http://127.0.0.1:1"}))(t)
 	for _, n := range []int{0, MaxTexts + 1} {
-		if _, err := r.Rewrite(t.Context(), Multi, "q", n); err == nil {
-			t.Errorf("%d texts were accepted", n)
-		}
+		must.Check(t, must.Err(r.Rewrite(t.Context(), Multi, "q", n)) != nil, "%d texts were accepted", n)
 	}
-	if _, err := r.Rewrite(t.Context(), "other", "q", 1); err == nil {
-		t.Error("another way was accepted")
-	}
+	must.Check(t, must.Err(r.Rewrite(t.Context(), "other", "q", 1)) != nil, "another way was accepted")
 }
 
 func FuzzRead(f *testing.F) {
@@ -189,14 +174,11 @@ func FuzzRead(f *testing.F) {
 		for _, way := range []Way{Multi, Hyde, Cues} {
 			seen := map[string]bool{}
 			for _, text := range read(way, said, query, 3) {
-				if text == "" || len(text) > MaxText || !utf8.ValidString(text) || seen[text] {
-					t.Errorf("%s: %q", way, text)
-				}
+				must.Check(t, text != "" && len(text) <= MaxText && utf8.ValidString(text) && !seen[text],
+					"%s: %q", way, text)
 				seen[text] = true
 			}
-			if len(seen) > 3 {
-				t.Errorf("%s: %d texts", way, len(seen))
-			}
+			must.Check(t, len(seen) <= 3, "%s: %d texts", way, len(seen))
 		}
 	})
 }

@@ -92,9 +92,7 @@ func TestProductsRefusesWhatIsTooShort(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
-				if recover() == nil {
-					t.Error("accepted")
-				}
+				must.Check(t, recover() != nil, "accepted")
 			}()
 			call()
 		})
@@ -107,20 +105,14 @@ func TestChooseRefusesWrongKernels(t *testing.T) {
 		portable(dst, stride, a, aRows, b, bRows, length)
 		dst[(aRows-1)*stride+bRows-1]++
 	}
-	if got := choose([]named{{"wrong", wrong}}); got.name != "portable" {
-		t.Errorf("chose %s", got.name)
-	}
-	if got := choose([]named{{"wrong", wrong}, {"right", portable}}); got.name != "right" {
-		t.Errorf("chose %s", got.name)
-	}
+	must.Equal(t, choose([]named{{"wrong", wrong}}).name, "portable", "chose")
+	must.Equal(t, choose([]named{{"wrong", wrong}, {"right", portable}}).name, "right", "chose")
 }
 
 func TestKernelsOfThisMachine(t *testing.T) {
 	t.Logf("kernel %s of %d", Kernel(), len(kernels()))
 	for _, k := range fast() {
-		if !agrees(k.run) {
-			t.Errorf("%s is refused at its first use", k.name)
-		}
+		must.Check(t, agrees(k.run), "%s is refused at its first use", k.name)
 	}
 }
 
