@@ -3,6 +3,8 @@ package cache
 import (
 	"sync"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestBudget checks that caches stay within their shared budget, and that the largest shrinks.
@@ -30,13 +32,10 @@ func TestBudget(t *testing.T) {
 		t.Error("the newest is not kept")
 	}
 	large.Clear()
-	if b.used.Load() != small.Bytes() {
-		t.Errorf("%d bytes noted, %d kept", b.used.Load(), small.Bytes())
-	}
+	must.Equal(t, b.used.Load(), small.Bytes(), "bytes noted")
 	small.Shed(1 << 40)
-	if small.Len() != 0 || b.used.Load() != 0 {
-		t.Errorf("%d values are left, %d bytes noted", small.Len(), b.used.Load())
-	}
+	must.Equal(t, small.Len(), 0, "values are left")
+	must.Equal(t, b.used.Load(), 0, "values are left")
 }
 
 // TestBudgetTooSmall: Settle ends even if a single value exceeds the budget.
@@ -46,9 +45,8 @@ func TestBudgetTooSmall(t *testing.T) {
 	c.Init(1 << 20)
 	c.Share(b)
 	c.AddSince(0, 1, 1, 5000)
-	if c.Len() != 0 || b.used.Load() != 0 {
-		t.Errorf("%d values, %d bytes noted", c.Len(), b.used.Load())
-	}
+	must.Equal(t, c.Len(), 0, "values")
+	must.Equal(t, b.used.Load(), 0, "values")
 	var none *Budget
 	none.Join(&c)
 	none.Note(1)
@@ -82,9 +80,7 @@ func TestBudgetAtOnce(t *testing.T) {
 	for i := range caches {
 		total += caches[i].Bytes()
 	}
-	if total != b.used.Load() {
-		t.Errorf("%d bytes noted, %d kept", b.used.Load(), total)
-	}
+	must.Equal(t, total, b.used.Load(), "bytes noted")
 	b.Settle() // who found another at it did not wait
 	if b.used.Load() > 40*Overhead {
 		t.Errorf("%d bytes are kept", b.used.Load())

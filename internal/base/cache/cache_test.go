@@ -3,6 +3,8 @@ package cache
 import (
 	"sync"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 func TestUsedStaysLonger(t *testing.T) {
@@ -16,13 +18,11 @@ func TestUsedStaysLonger(t *testing.T) {
 	}
 	c.AddSince(0, 3, "x", 10) // 0 was used, so 1 leaves
 	for i, want := range []bool{true, false, true, true} {
-		if _, ok, _ := c.Get(i); ok != want {
-			t.Errorf("%d kept: %t, want %t", i, ok, want)
-		}
+		_, ok, _ := c.Get(i)
+		must.Check(t, ok == want, "%d kept: %t, want %t", i, ok, want)
 	}
-	if c.Bytes() != 3*(Overhead+10) || c.Len() != 3 {
-		t.Errorf("%d bytes of %d values", c.Bytes(), c.Len())
-	}
+	must.Equal(t, c.Bytes(), 3*(Overhead+10), "bytes of")
+	must.Equal(t, c.Len(), 3, "bytes of")
 	c.AddSince(0, 4, "y", 1<<20)
 	if _, ok, _ := c.Get(4); ok || c.Len() != 3 {
 		t.Errorf("larger than all: kept %t with %d", ok, c.Len())
@@ -38,9 +38,8 @@ func TestNewestStays(t *testing.T) {
 			c.Get(j)
 		}
 		c.AddSince(0, i, i, 0)
-		if _, ok, _ := c.Get(i); !ok {
-			t.Fatalf("%d is not kept", i)
-		}
+		_, ok, _ := c.Get(i)
+		must.Require(t, ok, "%d is not kept", i)
 	}
 }
 

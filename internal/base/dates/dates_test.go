@@ -3,10 +3,11 @@ package dates
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // sunday is 2026-11-22, some time of that day.
@@ -14,9 +15,8 @@ var sunday = At(time.Date(2026, 11, 22, 17, 30, 0, 0, time.UTC).UnixMicro())
 
 func check(t *testing.T, text string, now int64) {
 	got, without := Read(text, At(now)), Read(text, Now{})
-	if len(got.Ranges) > maxExpressions || got.Unread != 0 || without.Unread > maxExpressions {
-		t.Errorf("%q: %+v", text, got)
-	}
+	must.Check(t, len(got.Ranges) <= maxExpressions && got.Unread == 0 && without.Unread <= maxExpressions,
+		"%q: %+v", text, got)
 	for _, r := range got.Ranges {
 		if r.From >= r.To || r.Scale <= 0 || r.From == NoFrom && r.To == NoTo {
 			t.Errorf("%q: %+v", text, r)
@@ -28,12 +28,10 @@ func check(t *testing.T, text string, now int64) {
 			}
 		}
 	}
-	if got.Relative != without.Relative || got.Bare != without.Bare {
-		t.Errorf("%q: %+v, without now %+v", text, got, without)
-	}
-	if !got.Relative && fmt.Sprint(got) != fmt.Sprint(without) {
-		t.Errorf("%q: now matters: %+v, without %+v", text, got, without)
-	}
+	must.Check(t, got.Relative == without.Relative && got.Bare == without.Bare,
+		"%q: %+v, without now %+v", text, got, without)
+	must.Check(t, got.Relative || fmt.Sprint(got) == fmt.Sprint(without),
+		"%q: now matters: %+v, without %+v", text, got, without)
 }
 
 func FuzzRead(f *testing.F) {
@@ -79,9 +77,7 @@ func TestTokensBounded(t *testing.T) {
 		all := tokens(b.String(), b.Len())
 		for _, most := range []int{0, 1, 2, 8, 32} {
 			want := all[:min(len(all), most)]
-			if got := tokens(b.String(), most); !slices.Equal(got, want) {
-				t.Fatalf("%q, %d: %+v, want %+v", b.String(), most, got, want)
-			}
+			must.Same(t, tokens(b.String(), most), want, b.String(), ", ", most)
 		}
 	}
 }

@@ -70,8 +70,7 @@ func write(t *testing.T, path, text string, mode fs.FileMode) {
 
 func names(t *testing.T, dir string) []string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	must.OK(t, err)
+	entries := must.Get(os.ReadDir(dir))(t)
 	out := []string{}
 	for _, e := range entries {
 		out = append(out, e.Name())
@@ -81,15 +80,12 @@ func names(t *testing.T, dir string) []string {
 
 func wantText(t *testing.T, path, text string) {
 	t.Helper()
-	if got, err := Read(path, limit); err != nil || string(got) != text {
-		t.Errorf("%s is %q, %v; want %q", path, got, err, text)
-	}
+	must.Equal(t, string(must.Get(Read(path, limit))(t)), text, path)
 }
 
 func wantMode(t *testing.T, path string, mode fs.FileMode) {
 	t.Helper()
-	info, err := os.Stat(path)
-	must.OK(t, err)
+	info := must.Get(os.Stat(path))(t)
 	if runtime.GOOS != "windows" && info.Mode().Perm() != mode {
 		t.Errorf("%s has mode %#o, want %#o", path, info.Mode().Perm(), mode)
 	}
@@ -139,8 +135,7 @@ func TestProcessesAndKills(t *testing.T) {
 	}
 	wg.Wait()
 	must.OK(t, addLine(path, "last-0\n"))
-	data, err := Read(path, limit)
-	must.OK(t, err)
+	data := must.Get(Read(path, limit))(t)
 	next := map[string]int{}
 	for l := range strings.Lines(string(data)) {
 		name, n, _ := strings.Cut(strings.TrimSuffix(l, "\n"), "-")
@@ -153,9 +148,7 @@ func TestProcessesAndKills(t *testing.T) {
 			t.Errorf("%d lines of %s, which reported %d", next[name], name, n)
 		}
 	}
-	if got := names(t, filepath.Dir(path)); len(got) != 1 {
-		t.Errorf("left behind: %q", got)
-	}
+	must.Equal(t, len(names(t, filepath.Dir(path))), 1, "left behind")
 }
 
 // TestLeftovers edits after a crash left the lock's file and a part of a new file.
@@ -165,30 +158,24 @@ func TestLeftovers(t *testing.T) {
 	write(t, filepath.Join(filepath.Dir(path), ".state"+newSuffix), "par", 0o600)
 	must.OK(t, addLine(path, "a\n"))
 	wantText(t, path, "a\n")
-	if got := names(t, filepath.Dir(path)); len(got) != 1 {
-		t.Errorf("left behind: %q", got)
-	}
+	must.Equal(t, len(names(t, filepath.Dir(path))), 1, "left behind")
 }
 
 func TestLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
-	unlock, err := Lock(ctx, path)
-	must.OK(t, err)
+	unlock := must.Get(Lock(ctx, path))(t)
 	if _, err := lockWithin(ctx, path, 2); !errors.Is(err, ErrLocked) ||
 		!strings.Contains(err.Error(), path+lockSuffix) {
 		t.Errorf("a lock that is taken: %v", err)
 	}
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
-	_, err = Lock(gone, path)
+	_, err := Lock(gone, path)
 	must.Fail(t, err, context.Canceled)
 	must.OK(t, unlock())
-	unlock, err = lockWithin(ctx, path, 0)
-	must.OK(t, err)
+	unlock = must.Get(lockWithin(ctx, path, 0))(t)
 	must.OK(t, unlock())
-	if got := names(t, filepath.Dir(path)); len(got) != 0 {
-		t.Errorf("left behind: %q", got)
-	}
+	must.Equal(t, len(names(t, filepath.Dir(path))), 0, "left behind")
 }
 
 func TestEdit(t *testing.T) {
@@ -198,9 +185,8 @@ func TestEdit(t *testing.T) {
 		return func([]byte) ([]byte, error) { return next, nil }
 	}
 	opt := EditOptions{Limit: 9}
-	if err := Edit(ctx, path, opt, set(nil)); err != nil || len(names(t, dir)) != 0 {
-		t.Errorf("no file to no file: %v, %q", err, names(t, dir))
-	}
+	must.OK(t, Edit(ctx, path, opt, set(nil)), "no file to no file")
+	must.Equal(t, len(names(t, dir)), 0, "no file to no file")
 	must.OK(t, Edit(ctx, path, opt, set([]byte("one"))))
 	wantText(t, path, "one")
 	wantMode(t, path, 0o600)
@@ -209,8 +195,7 @@ func TestEdit(t *testing.T) {
 	err := Edit(ctx, path, opt, func(old []byte) ([]byte, error) { return []byte("x"), broken })
 	must.Fail(t, err, broken)
 	wantText(t, path, "one")
-	before, err := os.Stat(path)
-	must.OK(t, err)
+	before := must.Get(os.Stat(path))(t)
 	must.OK(t, Edit(ctx, path, opt, set([]byte("one"))))
 	if after, err := os.Stat(path); err != nil || !os.SameFile(before, after) {
 		t.Errorf("what did not change was written again: %v", err)
@@ -221,9 +206,7 @@ func TestEdit(t *testing.T) {
 	if data, err := Read(path, 9); data != nil || err != nil {
 		t.Errorf("a file that was removed: %q, %v", data, err)
 	}
-	if got := names(t, filepath.Dir(path)); len(got) != 0 {
-		t.Errorf("left behind: %q", got)
-	}
+	must.Equal(t, len(names(t, filepath.Dir(path))), 0, "left behind")
 	write(t, path, "more than 9", 0o600)
 	must.Fail(t, Edit(ctx, path, opt, set(nil)), ErrUnfit)
 	must.Fail(t, Edit(ctx, dir, opt, set(nil)), ErrUnfit)
@@ -246,26 +229,22 @@ func TestModes(t *testing.T) {
 func TestOthersChange(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	calls := 0
-	err := Edit(ctx, path, EditOptions{Limit: limit}, func(old []byte) ([]byte, error) {
+	must.OK(t, Edit(ctx, path, EditOptions{Limit: limit}, func(old []byte) ([]byte, error) {
 		if calls++; calls < 3 {
 			write(t, path, fmt.Sprintf("theirs %d\n", calls), 0o600)
 		}
 		return append(bytes.Clone(old), "ours\n"...), nil
-	})
-	if err != nil || calls != 3 {
-		t.Errorf("%d calls: %v", calls, err)
-	}
+	}), "calls")
+	must.Equal(t, calls, 3, "calls")
 	wantText(t, path, "theirs 2\nours\n")
-	err = Edit(ctx, path, EditOptions{Limit: limit}, func(old []byte) ([]byte, error) {
+	err := Edit(ctx, path, EditOptions{Limit: limit}, func(old []byte) ([]byte, error) {
 		calls++
 		write(t, path, fmt.Sprint(calls), 0o600)
 		return []byte("ours"), nil
 	})
 	must.Fail(t, err, ErrMoved)
 	wantText(t, path, fmt.Sprint(calls))
-	if got := names(t, filepath.Dir(path)); len(got) != 1 {
-		t.Errorf("left behind: %q", got)
-	}
+	must.Equal(t, len(names(t, filepath.Dir(path))), 1, "left behind")
 }
 
 func TestBefore(t *testing.T) {
@@ -279,9 +258,7 @@ func TestBefore(t *testing.T) {
 	}}
 	err := Edit(ctx, path, opt, func([]byte) ([]byte, error) { return []byte("new"), nil })
 	must.Fail(t, err, broken)
-	if runtime.GOOS != "windows" && got != "state old 640" {
-		t.Errorf("called with %q", got)
-	}
+	must.Check(t, runtime.GOOS == "windows" || got == "state old 640", "called with %q", got)
 	wantText(t, path, "old")
 }
 
@@ -301,16 +278,11 @@ func TestLinksStay(t *testing.T) {
 	must.OK(t, addLine(path, "a\n"))
 	must.OK(t, addLine(path, "b\n"))
 	wantText(t, path, "a\nb\n")
-	err := Replace(path, 0o600, func(w io.Writer) error {
-		_, err := io.WriteString(w, "whole")
-		return err
-	})
-	must.OK(t, err)
+	must.OK(t, Replace(path, 0o600, func(w io.Writer) error { return must.Err(io.WriteString(w, "whole")) }))
 	wantText(t, path, "whole")
 	for _, link := range []string{"state", "next", "d"} {
-		if info, err := os.Lstat(filepath.Join(dir, link)); err != nil || info.Mode()&fs.ModeSymlink == 0 {
-			t.Errorf("the link %s is gone: %v", link, err)
-		}
+		info := must.Get(os.Lstat(filepath.Join(dir, link)))(t)
+		must.Check(t, info.Mode()&fs.ModeSymlink != 0, "the link %s is gone", link)
 	}
 	must.Fail(t, addLine(filepath.Join(dir, "loop"), "a"), ErrUnfit)
 	must.Fail(t, Create(path, nil), fs.ErrExist)
@@ -325,9 +297,7 @@ func TestCreate(t *testing.T) {
 		wantMode(t, path, 0o600)
 		must.Fail(t, create(path, []byte("two"), link), fs.ErrExist, name)
 		wantText(t, path, "one")
-		if got := names(t, filepath.Dir(path)); len(got) != 1 {
-			t.Errorf("%s: left behind: %q", name, got)
-		}
+		must.Equal(t, len(names(t, filepath.Dir(path))), 1, name, ": left behind")
 		must.OK(t, Remove(path))
 		must.Fail(t, Remove(path), fs.ErrNotExist)
 	}
@@ -348,21 +318,15 @@ func TestReplace(t *testing.T) {
 	for i := range 8 {
 		wg.Go(func() {
 			err := Replace(path, 0o600, func(w io.Writer) error {
-				_, err := io.WriteString(w, strings.Repeat(fmt.Sprint(i), 1000))
-				return err
+				return must.Err(io.WriteString(w, strings.Repeat(fmt.Sprint(i), 1000)))
 			})
-			if err != nil {
-				t.Error(err)
-			}
+			must.Check(t, err == nil, "%v", err)
 		})
 	}
 	wg.Wait()
 	wantMode(t, path, 0o640)
 	got, err := Read(path, limit)
-	if err != nil || len(got) != 1000 || strings.Trim(string(got), string(got[:1])) != "" {
-		t.Errorf("mixed: %d bytes, %v", len(got), err)
-	}
-	if got := names(t, filepath.Dir(path)); len(got) != 1 {
-		t.Errorf("left behind: %q", got)
-	}
+	must.Check(t, err == nil && len(got) == 1000 && strings.Trim(string(got), string(got[:1])) == "",
+		"mixed: %d bytes, %v", len(got), err)
+	must.Equal(t, len(names(t, filepath.Dir(path))), 1, "left behind")
 }

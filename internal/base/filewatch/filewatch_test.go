@@ -15,8 +15,7 @@ import (
 
 func newWatcher(t *testing.T, dirs ...string) *Watcher {
 	t.Helper()
-	w, err := New()
-	must.OK(t, err)
+	w := must.Get(New())(t)
 	t.Cleanup(func() {
 		must.OK(t, w.Close())
 	})
@@ -72,9 +71,8 @@ func TestSet(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		must.OK(t, w.Wait(ctx))
-		if more, err := w.Set([]string{dir, sub, filepath.Join(dir, "absent")}); err != nil || !more {
-			t.Fatalf("%v, %v", more, err)
-		}
+		more := must.Get(w.Set([]string{dir, sub, filepath.Join(dir, "absent")}))(t)
+		must.Require(t, more, "%v", more)
 		put(t, filepath.Join(sub, "a"))
 		must.OK(t, w.Wait(ctx))
 		must.OK(t, os.RemoveAll(sub))
@@ -87,9 +85,8 @@ func TestSet(t *testing.T) {
 
 func TestTooMany(t *testing.T) {
 	for _, limit := range []error{syscall.ENOSPC, syscall.EMFILE} {
-		if err := tooMany(&os.PathError{Op: "add", Err: limit}); !errors.Is(err, ErrTooMany) || !errors.Is(err, limit) {
-			t.Errorf("%v", err)
-		}
+		err := tooMany(&os.PathError{Op: "add", Err: limit})
+		must.Check(t, errors.Is(err, ErrTooMany) && errors.Is(err, limit), "%v", err)
 	}
 	if err := tooMany(syscall.EACCES); errors.Is(err, ErrTooMany) {
 		t.Errorf("%v", err)

@@ -30,9 +30,8 @@ func TestHalf(t *testing.T) {
 	for x := uint64(0); x < 18*One; x++ {
 		got := Half(x)
 		exact := int64(math.Floor(One * math.Exp2(-float64(x)/One)))
-		if got > last || got > exact+1 || got < exact-1 {
-			t.Fatalf("Half(%d) = %d after %d, exact %d", x, got, last, exact)
-		}
+		must.Require(t, got <= last && got <= exact+1 && got >= exact-1,
+			"Half(%d) = %d after %d, exact %d", x, got, last, exact)
 		last = got
 	}
 }

@@ -90,9 +90,7 @@ func TestLog2Monotone(t *testing.T) {
 	last := Log2(1)
 	for x := uint64(2); x < 1<<17; x++ {
 		v := Log2(x)
-		if v < last {
-			t.Fatalf("Log2(%d) = %d is below Log2(%d) = %d", x, v, x-1, last)
-		}
+		must.Require(t, v >= last, "Log2(%d) = %d is below Log2(%d) = %d", x, v, x-1, last)
 		last = v
 	}
 	for range rounds() {
@@ -100,9 +98,7 @@ func TestLog2Monotone(t *testing.T) {
 		if a > b {
 			a, b = b, a
 		}
-		if Log2(a) > Log2(b) {
-			t.Fatalf("Log2(%d) > Log2(%d)", a, b)
-		}
+		must.Require(t, Log2(a) <= Log2(b), "Log2(%d) > Log2(%d)", a, b)
 	}
 }
 
@@ -139,9 +135,8 @@ func checkMulDiv(t *testing.T, a, b, c uint64) {
 		}
 	}
 	got, ok := MulDiv(a, b, c)
-	if got != want || ok != wantOK {
-		t.Errorf("MulDiv(%d, %d, %d) = %d, %t, want %d, %t", a, b, c, got, ok, want, wantOK)
-	}
+	must.Check(t, got == want && ok == wantOK,
+		"MulDiv(%d, %d, %d) = %d, %t, want %d, %t", a, b, c, got, ok, want, wantOK)
 	if !wantOK {
 		want = math.MaxUint64
 	}
@@ -174,9 +169,7 @@ func TestAddSat(t *testing.T) {
 			if sum.Cmp(limit) > 0 {
 				sum = limit
 			}
-			if got := AddSat(a, b); got != sum.Uint64() {
-				t.Errorf("AddSat(%d, %d) = %d, want %d", a, b, got, sum)
-			}
+			must.Equal(t, AddSat(a, b), sum.Uint64(), "AddSat(", a, ", ", b, ")")
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestBest finds the ten least of numbers, as all callers do.
@@ -25,8 +27,7 @@ func TestBest(t *testing.T) {
 		}
 		slices.Sort(all)
 		slices.Sort(best)
-		if want := all[:min(10, len(all))]; !slices.Equal(best, want) {
-			t.Fatalf("kept %v of %v", best, all)
-		}
+		want := all[:min(10, len(all))]
+		must.Require(t, slices.Equal(best, want), "kept %v of %v", best, all)
 	}
 }

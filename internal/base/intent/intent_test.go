@@ -10,8 +10,7 @@ import (
 
 // TestRead reads questions of our own writing.
 func TestRead(t *testing.T) {
-	b, err := os.ReadFile("testdata/questions.txt")
-	must.OK(t, err)
+	b := must.Get(os.ReadFile("testdata/questions.txt"))(t)
 	names := map[string]Intent{"why": Why, "when": When, "entity": Entity, "general": General}
 	n := 0
 	for line := range strings.Lines(string(b)) {
@@ -21,17 +20,12 @@ func TestRead(t *testing.T) {
 		}
 		name, question, _ := strings.Cut(line, " ")
 		want, ok := names[name]
-		if !ok {
-			t.Fatalf("no intent %q", name)
-		}
-		if got := Read(question); got != want {
-			t.Errorf("%q: intent %d, want %s", question, got, name)
-		}
+		must.Require(t, ok, "no intent %q", name)
+		got := Read(question)
+		must.Check(t, got == want, "%q: intent %d, want %s", question, got, name)
 		n++
 	}
-	if n < 60 {
-		t.Errorf("%d questions", n)
-	}
+	must.Check(t, n >= 60, "%d questions", n)
 }
 
 func TestReadBounds(t *testing.T) {
@@ -50,9 +44,7 @@ func TestReadBounds(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for _, s := range []string{"how any why", "why here why", "why any ;", "lead ;"} {
-		if _, err := parse(s); err == nil {
-			t.Errorf("%q was read", s)
-		}
+		must.Check(t, must.Err(parse(s)) != nil, "%q was read", s)
 	}
 }
 

@@ -44,9 +44,7 @@ func TestMapKeepsOrder(t *testing.T) {
 				}
 				return i * i
 			}))
-			if len(got) != n {
-				t.Fatalf("%d processors: %d results of %d", procs, len(got), n)
-			}
+			must.Require(t, len(got) == n, "%d processors: %d results of %d", procs, len(got), n)
 			for i := range got {
 				must.Equal(t, got[i], i*i, procs, " processors: result ", i)
 			}
@@ -126,13 +124,9 @@ func TestPanicsComeUp(t *testing.T) {
 				n++
 			}
 		})
-		if p != "forty" || n != 40 {
-			t.Errorf("%d processors: %v after %d results", procs, p, n)
-		}
+		must.Check(t, p == "forty" && n == 40, "%d processors: %v after %d results", procs, p, n)
 		p = caught(func() { _ = Do(func() error { return nil }, func() error { panic("two") }) })
-		if p != "two" {
-			t.Errorf("%d processors: Do panics with %v", procs, p)
-		}
+		must.Check(t, p == "two", "%d processors: Do panics with %v", procs, p)
 	})
 }
 

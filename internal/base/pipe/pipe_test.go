@@ -22,27 +22,19 @@ func TestBothWays(t *testing.T) {
 	var out bytes.Buffer
 	ended := 0
 	c := New(strings.NewReader("what came"), &out, long, func() error { ended++; return io.ErrNoProgress })
-	got, err := io.ReadAll(c)
-	if err != nil || string(got) != "what came" {
-		t.Errorf("%q, %v", got, err)
-	}
+	got := must.Get(io.ReadAll(c))(t)
+	must.Equal(t, string(got), "what came")
 	<-c.Gone()
 	want := strings.Repeat("what goes ", 100_000)
-	if n, err := io.WriteString(c, want); err != nil || n != len(want) {
-		t.Errorf("%d, %v", n, err)
-	}
+	must.Equal(t, must.Get(io.WriteString(c, want))(t), len(want))
 	for range 2 {
 		must.Fail(t, c.Close(), io.ErrNoProgress)
 	}
-	if out.String() != want || ended != 1 {
-		t.Errorf("%d bytes written, ended %d times", out.Len(), ended)
-	}
-	if _, err := c.Write([]byte("x")); err == nil {
-		t.Error("a closed connection took something")
-	}
-	if c.LocalAddr().String() != "pipe" || c.RemoteAddr().Network() != "pipe" {
-		t.Error(c.LocalAddr())
-	}
+	must.Equal(t, out.String(), want, out.Len(), " bytes written, ended")
+	must.Equal(t, ended, 1, out.Len(), " bytes written, ended")
+	must.Check(t, must.Err(c.Write([]byte("x"))) != nil, "a closed connection took something")
+	must.Equal(t, c.LocalAddr().String(), "pipe")
+	must.Equal(t, c.RemoteAddr().Network(), "pipe")
 }
 
 // TestSilence uses silent streams: a deadline ends reading and writing, and closing ends everything.

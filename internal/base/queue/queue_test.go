@@ -46,9 +46,7 @@ func TestOrder(t *testing.T) {
 			}
 		}
 	}
-	if info, err := os.Stat(path); err != nil || info.Size() != 0 {
-		t.Errorf("the file: %v %v, want it empty", info, err)
-	}
+	must.Equal(t, must.Get(os.Stat(path))(t).Size(), 0, "the file")
 }
 
 // TestKilled: the place of a process that was killed is free.
@@ -67,17 +65,12 @@ func TestKilled(t *testing.T) {
 		err = cmd.Start()
 	}
 	must.OK(t, err)
-	_, err = bufio.NewReader(out).ReadString('\n')
-	must.OK(t, err)
+	must.Get(bufio.NewReader(out).ReadString('\n'))(t)
 	next, last := join(t, path), join(t, path)
-	if next.Turn() || last.Turn() {
-		t.Error("overtook another process")
-	}
+	must.Check(t, !next.Turn() && !last.Turn(), "overtook another process")
 	must.OK(t, cmd.Process.Kill())
 	_ = cmd.Wait() // it was killed
-	if !next.Turn() || last.Turn() {
-		t.Error("the next is not the next one")
-	}
+	must.Check(t, next.Turn() && !last.Turn(), "the next is not the next one")
 }
 
 // TestStopped: a process that has its turn and does nothing delays the others for a while each, not forever.
@@ -87,18 +80,13 @@ func TestStopped(t *testing.T) {
 	for i, p := range line {
 		var waited time.Duration
 		for ; !p.Turn(); waited += p.Pause() {
-			if waited > 10*Patience {
-				t.Fatalf("place %d waits for ever", i+1)
-			}
+			must.Require(t, waited <= 10*Patience, "place %d waits for ever", i+1)
 		}
-		if least := time.Duration(i) * Patience; waited < least || waited > least+lastPause {
-			t.Errorf("place %d waited for %v", i+1, waited)
-		}
+		least := time.Duration(i) * Patience
+		must.Check(t, waited >= least && waited <= least+lastPause, "place %d waited for %v", i+1, waited)
 	}
 	line[0].Leave()
-	if !line[1].Turn() || line[2].Turn() {
-		t.Error("no order when the front moved on")
-	}
+	must.Check(t, line[1].Turn() && !line[2].Turn(), "no order when the front moved on")
 }
 
 // TestAlone: without a queue all may try, and do not march in step.
@@ -106,20 +94,14 @@ func TestAlone(t *testing.T) {
 	a, b := Join(filepath.Join(t.TempDir(), "none", "queue"), 100), Alone(101)
 	differ := false
 	for range 100 {
-		if !a.Turn() || !b.Turn() {
-			t.Error("one has to wait for its turn")
-		}
+		must.Check(t, a.Turn() && b.Turn(), "one has to wait for its turn")
 		x, y := a.Pause(), b.Pause()
 		differ = differ || x != y
 		for _, d := range []time.Duration{x, y} {
-			if d < firstPause/2 || d > lastPause {
-				t.Errorf("a pause of %v", d)
-			}
+			must.Check(t, d >= firstPause/2 && d <= lastPause, "a pause of %v", d)
 		}
 	}
-	if !differ {
-		t.Error("two processes wait in step")
-	}
+	must.Check(t, differ, "two processes wait in step")
 	a.Leave()
 	b.Leave()
 }

@@ -10,8 +10,7 @@ import (
 
 // TestOf orders words by how common they are, and knows terms that the analyser makes.
 func TestOf(t *testing.T) {
-	a, err := text.New("en")
-	must.OK(t, err)
+	a := must.Get(text.New("en"))(t)
 	last := int64(1 << 16)
 	for _, word := range []string{"first", "working", "copper", "cafeteria"} {
 		term := a.Terms(word)[0]
@@ -27,9 +26,7 @@ func TestOf(t *testing.T) {
 // TestOfLanguages: function words are common in their language alone, and words that ask in English.
 func TestOfLanguages(t *testing.T) {
 	de := LanguageOf(strings.Fields("wie hoch ist die miete"))
-	if de == nil || de.Name != "de" || !de.Nouns {
-		t.Fatalf("%+v", de)
-	}
+	must.Require(t, de != nil && de.Name == "de" && de.Nouns, "%+v", de)
 	if Of("die", de) != functionShare || Of("die", nil) >= functionShare || Of("kind", nil) < askingShare {
 		t.Errorf("die: %d in German, %d in English; kind %d", Of("die", de), Of("die", nil), Of("kind", nil))
 	}
@@ -41,9 +38,7 @@ func TestOfLanguages(t *testing.T) {
 	if fr := LanguageOf(strings.Fields("qui dirige le groupe")); fr == nil || fr.Name != "fr" || fr.Nouns {
 		t.Errorf("%+v", fr)
 	}
-	if LanguageOf(nil) != nil {
-		t.Error("no words have a language")
-	}
+	must.Check(t, LanguageOf(nil) == nil, "no words have a language")
 }
 
 // TestTable: every word is as the analyser folds it, and stands once among common ones.
@@ -55,18 +50,13 @@ func TestTable(t *testing.T) {
 			continue
 		}
 		for _, w := range fields[2:] {
-			if seen[w] || w != strings.ToLower(w) {
-				t.Errorf("%q stands twice, or is not folded", w)
-			}
+			must.Check(t, !seen[w] && w == strings.ToLower(w), "%q stands twice, or is not folded", w)
 			seen[w] = true
 		}
 	}
-	if len(seen) < 14_000 || len(wordsText) > 300<<10 {
-		t.Errorf("%d words in %d bytes", len(seen), len(wordsText))
-	}
+	must.Check(t, len(seen) >= 14_000 && len(wordsText) <= 300<<10,
+		"%d words in %d bytes", len(seen), len(wordsText))
 	for _, word := range []string{"who", "wer", "cuándo"} {
-		if !StartsQuestion(word) {
-			t.Errorf("%s starts no question", word)
-		}
+		must.Check(t, StartsQuestion(word), "%s starts no question", word)
 	}
 }

@@ -23,12 +23,10 @@ func TestOpen(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a")
 	write(t, path, "text")
-	f, err := Open(path)
-	must.OK(t, err)
+	f := must.Get(Open(path))(t)
 	data, err := io.ReadAll(f)
-	if err := errors.Join(err, f.Close()); err != nil || string(data) != "text" {
-		t.Errorf("%q, %v", data, err)
-	}
+	must.OK(t, errors.Join(err, f.Close()))
+	must.Equal(t, string(data), "text")
 	var kind *Error
 	if _, err := Open(dir); !errors.As(err, &kind) || !kind.Mode.IsDir() || !errors.Is(err, ErrKind) ||
 		err.Error() != dir+" is a directory, not a regular file" {
@@ -38,12 +36,8 @@ func TestOpen(t *testing.T) {
 	if _, err := Open(path + "x"); !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &at) || at.Op != "open" {
 		t.Errorf("none: %v", err)
 	}
-	if data, err := Read(path, 4); err != nil || string(data) != "text" {
-		t.Errorf("%q, %v", data, err)
-	}
-	if _, err := Read(path, 3); err == nil {
-		t.Error("a file beyond the limit was read")
-	}
+	must.Equal(t, string(must.Get(Read(path, 4))(t)), "text")
+	must.Check(t, must.Err(Read(path, 3)) != nil, "a file beyond the limit was read")
 }
 
 // TestDirectory opens directories, and below them files alone.
@@ -51,11 +45,10 @@ func TestDirectory(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a"), "of a")
 	write(t, filepath.Join(dir, "sub", "b"), "of b")
-	root, err := OpenDir(dir)
-	must.OK(t, err)
+	root := must.Get(OpenDir(dir))(t)
 	defer func() { _ = root.Close() }() // only read
 	must.OK(t, fstest.TestFS(FS(root), "a", "sub/b"))
-	_, err = OpenIn(root, "sub")
+	_, err := OpenIn(root, "sub")
 	must.Fail(t, err, ErrKind)
 	for _, path := range []string{"", filepath.Join(dir, "a"), filepath.Join(dir, "none")} {
 		if root, err := OpenDir(path); err == nil {

@@ -19,11 +19,9 @@ func TestSpecialFiles(t *testing.T) {
 	dir := t.TempDir()
 	pipe, socket, link := filepath.Join(dir, "pipe"), filepath.Join(dir, "s"), filepath.Join(dir, "link")
 	must.OK(t, errors.Join(syscall.Mkfifo(pipe, 0o600), os.Symlink("pipe", link)))
-	l, err := net.Listen("unix", socket)
-	must.OK(t, err)
+	l := must.Get(net.Listen("unix", socket))(t)
 	defer func() { _ = l.Close() }() // only there
-	root, err := OpenDir(dir)
-	must.OK(t, err)
+	root := must.Get(OpenDir(dir))(t)
 	defer func() { _ = root.Close() }() // only read
 	for path, kind := range map[string]string{
 		pipe: "named pipe", link: "named pipe", socket: "socket", os.DevNull: "device",

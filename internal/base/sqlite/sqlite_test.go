@@ -21,9 +21,7 @@ func fileOf(data []byte) Sized { return Sized{bytes.NewReader(data), int64(len(d
 
 func load(t *testing.T, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile("testdata/" + name)
-	must.OK(t, err)
-	return data
+	return must.Get(os.ReadFile("testdata/" + name))(t)
 }
 
 // rowsOf reads the rows of the table notes, and each of them again by its place.
@@ -73,26 +71,19 @@ func TestRows(t *testing.T) {
 		if name == "log.db" {
 			log = fileOf(load(t, "log.db-wal"))
 		}
-		d, err := Open(fileOf(load(t, name)), log)
-		must.OK(t, err)
-		got, err := rowsOf(d)
-		must.OK(t, err)
-		if diff := cmp.Diff(rows, got); diff != "" || len(rows) < 50 {
-			t.Errorf("%s, %d rows: %s", name, len(rows), diff)
-		}
+		d := must.Get(Open(fileOf(load(t, name)), log))(t)
+		got := must.Get(rowsOf(d))(t)
+		diff := cmp.Diff(rows, got)
+		must.Check(t, diff == "" && len(rows) >= 50, "%s, %d rows: %s", name, len(rows), diff)
 		empty, ok := d.Table("empty")
-		if !ok || d.Each(empty, func(*Row) error { return errors.New("a row") }) != nil {
-			t.Errorf("%s: the empty table: %t", name, ok)
-		}
+		must.Check(t, ok && d.Each(empty, func(*Row) error { return errors.New("a row") }) == nil,
+			"%s: the empty table: %t", name, ok)
 		if _, ok := d.Table("by_n"); ok {
 			t.Error("an index is no table")
 		}
 	}
-	d, err := Open(fileOf(load(t, "log.db")), Sized{})
-	must.OK(t, err)
-	if rows, err := rowsOf(d); err != nil || len(rows) != 30 {
-		t.Errorf("without its log: %d rows, %v", len(rows), err)
-	}
+	d := must.Get(Open(fileOf(load(t, "log.db")), Sized{}))(t)
+	must.Equal(t, len(must.Get(rowsOf(d))(t)), 30, "without its log")
 }
 
 // TestLog reads logs that end in the middle or belong to no database: complete commits count.
@@ -100,25 +91,18 @@ func TestLog(t *testing.T) {
 	file, log := load(t, "log.db"), load(t, "log.db-wal")
 	last := 0
 	for n := 0; n <= len(log); n += 293 {
-		d, err := Open(fileOf(file), fileOf(log[:n]))
-		must.OK(t, err)
+		d := must.Get(Open(fileOf(file), fileOf(log[:n])))(t)
 		rows, err := rowsOf(d)
-		if err != nil || len(rows) < last {
-			t.Fatalf("%d bytes of the log: %d rows after %d, %v", n, len(rows), last, err)
-		}
+		must.Require(t, err == nil && len(rows) >= last,
+			"%d bytes of the log: %d rows after %d, %v", n, len(rows), last, err)
 		last = len(rows)
 	}
-	if last < 40 {
-		t.Errorf("%d rows", last)
-	}
+	must.Check(t, last >= 40, "%d rows", last)
 	for _, at := range []int{0, 4, 8, 16, 24, 32 + 8, 32 + 16, 32 + 24 + 100} {
 		other := bytes.Clone(log)
 		other[at] ^= 1
-		d, err := Open(fileOf(file), fileOf(other))
-		must.OK(t, err)
-		if rows, err := rowsOf(d); err != nil || len(rows) != 30 {
-			t.Errorf("byte %d changed: %d rows, %v", at, len(rows), err)
-		}
+		d := must.Get(Open(fileOf(file), fileOf(other)))(t)
+		must.Equal(t, len(must.Get(rowsOf(d))(t)), 30, "byte ", at, " changed")
 	}
 }
 
@@ -135,9 +119,7 @@ func TestDamaged(t *testing.T) {
 				t.Fatalf("%d rows", len(rows))
 			}
 		}
-		if err != nil && !errors.Is(err, ErrDamaged) {
-			t.Fatal(err)
-		}
+		must.Require(t, err == nil || errors.Is(err, ErrDamaged), "%v", err)
 		if err != nil {
 			refused++
 		}
@@ -152,9 +134,7 @@ func TestDamaged(t *testing.T) {
 	for n := 0; n < len(whole); n += 509 {
 		check(whole[:n])
 	}
-	if refused < 100 {
-		t.Errorf("%d refused", refused)
-	}
+	must.Check(t, refused >= 100, "%d refused", refused)
 	// Each page leads to itself.
 	for n := 1; n < len(whole)/512; n++ {
 		data := bytes.Clone(whole)
@@ -192,12 +172,9 @@ func TestColumns(t *testing.T) {
 // FuzzOpen reads all rows of any database with any log: reading ends, and an error says that it is damaged.
 func FuzzOpen(f *testing.F) {
 	for _, name := range []string{"plain.db", "log.db"} {
-		data, err := os.ReadFile(filepath.Join("testdata", name))
-		must.OK(f, err)
+		data := must.Get(os.ReadFile(filepath.Join("testdata", name)))(f)
 		log, err := os.ReadFile(filepath.Join("testdata", name+"-wal"))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			f.Fatal(err)
-		}
+		must.Require(f, err == nil || errors.Is(err, fs.ErrNotExist), "%v", err)
 		f.Add(data[:8*512], log[:min(len(log), logHead+8*(frameHead+512))]) // long ones take minutes to be minimized
 	}
 	f.Fuzz(func(t *testing.T, data, log []byte) {
@@ -206,21 +183,17 @@ func FuzzOpen(f *testing.F) {
 		for i := 0; err == nil && i < min(len(d.tables), 3); i++ { // a reader asks for a few by name
 			err = d.Each(&d.tables[i], func(r *Row) error {
 				for c := range min(len(d.tables[i].Columns), 5) {
-					if text, ok := r.Text(c, 100); ok && len(text) > 100 {
-						t.Errorf("%d bytes of a text", len(text))
-					}
+					text, ok := r.Text(c, 100)
+					must.Check(t, !ok || len(text) <= 100, "%d bytes of a text", len(text))
 					_, _ = r.Int(c)
 				}
 				rows++
-				_, err := d.At(r.Place)
-				return err
+				return must.Err(d.At(r.Place))
 			})
 		}
 		if most := 3 * (len(data) + len(log)) / leastRow; rows > most {
 			t.Errorf("%d rows in %d bytes", rows, len(data)+len(log))
 		}
-		if err != nil && !errors.Is(err, ErrDamaged) {
-			t.Error(err)
-		}
+		must.Check(t, err == nil || errors.Is(err, ErrDamaged), "%v", err)
 	})
 }

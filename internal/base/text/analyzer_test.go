@@ -1,7 +1,6 @@
 package text
 
 import (
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,9 +11,7 @@ import (
 // analyzer returns an analyser or ends the test.
 func analyzer(t testing.TB, lang string) *Analyzer {
 	t.Helper()
-	a, err := New(lang)
-	must.OK(t, err)
-	return a
+	return must.Get(New(lang))(t)
 }
 
 // TestPartsLimit: a word longer than the limit is data, not an identifier.
@@ -38,9 +35,8 @@ func TestCut(t *testing.T) {
 	} {
 		folded := []rune(strings.Repeat(c.folded, 100))
 		got := analyzer(t, "none").Terms(strings.Repeat(c.unit, 100))
-		if want := string(folded[:MaxTermRunes]); len(got) != 1 || got[0] != want {
-			t.Errorf("100 times %q gives %q, want %q", c.unit, got, want)
-		}
+		want := string(folded[:MaxTermRunes])
+		must.Check(t, len(got) == 1 && got[0] == want, "100 times %q gives %q, want %q", c.unit, got, want)
 	}
 	exact := strings.Repeat("x", MaxTermRunes)
 	if got := analyzer(t, "none").Terms(exact); len(got) != 1 || got[0] != exact {
@@ -53,9 +49,7 @@ func TestLanguages(t *testing.T) {
 		_, err := New(lang)
 		must.Fail(t, err, ErrUnknownLanguage, lang)
 	}
-	if Version != 1 {
-		t.Error("the version changed: released versions stay, and their goldens with them")
-	}
+	must.Check(t, Version == 1, "the version changed: released versions stay, and their goldens with them")
 }
 
 // TestNested: an analyser may be used from within its own callback, and by many goroutines.
@@ -67,15 +61,11 @@ func TestNested(t *testing.T) {
 		wg.Go(func() {
 			var got []string
 			a.Each(prose, func(term string) bool {
-				if inner := a.Terms("Running HTTPServers"); inner[0] != "run" {
-					t.Errorf("inner terms are %q", inner)
-				}
+				must.Equal(t, a.Terms("Running HTTPServers")[0], "run", "inner terms")
 				got = append(got, term)
 				return true
 			})
-			if !slices.Equal(got, want) {
-				t.Errorf("in a goroutine the terms are %q, want %q", got, want)
-			}
+			must.Same(t, got, want, "in a goroutine the terms")
 		})
 	}
 	wg.Wait()

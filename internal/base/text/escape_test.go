@@ -12,18 +12,12 @@ import (
 // checkLine fails unless out is a good line for in.
 func checkLine(t testing.TB, in, out string) {
 	t.Helper()
-	if !utf8.ValidString(out) {
-		t.Errorf("EscapeLine(%q) = %q is not UTF-8", in, out)
-	}
+	must.Check(t, utf8.ValidString(out), "EscapeLine(%q) = %q is not UTF-8", in, out)
 	for _, r := range out {
-		if isEscaped(r) {
-			t.Errorf("EscapeLine(%q) = %q still has %U", in, out, r)
-		}
+		must.Check(t, !isEscaped(r), "EscapeLine(%q) = %q still has %U", in, out, r)
 	}
 	must.Equal(t, EscapeLine(out), out, "escaping again changes it")
-	if len(out) > 6*len(in) {
-		t.Errorf("EscapeLine(%q) is more than six times as long", in)
-	}
+	must.Check(t, len(out) <= 6*len(in), "EscapeLine(%q) is more than six times as long", in)
 }
 
 // TestEscapeRanges compares the table with its list in the package documentation, one code point
@@ -53,9 +47,7 @@ func TestEscapeRanges(t *testing.T) {
 		if !want[r] || r == '\n' || r == '\r' || r == '\t' {
 			continue
 		}
-		if got, want := EscapeLine(string(r)), fmt.Sprintf(`\u{%X}`, r); got != want {
-			t.Errorf("%U is written %q, want %q", r, got, want)
-		}
+		must.Equal(t, EscapeLine(string(r)), fmt.Sprintf(`\u{%X}`, r), r, " is written")
 	}
 }
 
@@ -82,9 +74,7 @@ func TestCapScalars(t *testing.T) {
 		{strings.Repeat("é", 9000), 8192, strings.Repeat("é", 8192) + " <...+808 chars>"},
 	}
 	for _, c := range cases {
-		if got := CapScalars(c.in, c.n); got != c.want {
-			t.Errorf("CapScalars(%.20q, %d) = %.40q, want %.40q", c.in, c.n, got, c.want)
-		}
+		must.Equal(t, CapScalars(c.in, c.n), c.want, "CapScalars(", c.in, ", ", c.n, ")")
 	}
 }
 
@@ -107,8 +97,6 @@ func TestEstimateTokens(t *testing.T) {
 		{strings.Repeat("word ", 100), 125},
 	}
 	for _, c := range cases {
-		if got := EstimateTokens(c.in); got != c.want {
-			t.Errorf("EstimateTokens(%.20q) = %d, want %d", c.in, got, c.want)
-		}
+		must.Equal(t, EstimateTokens(c.in), c.want, "EstimateTokens(", c.in, ")")
 	}
 }

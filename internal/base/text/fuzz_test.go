@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // hostile are texts with every kind of difficulty.
@@ -56,9 +58,8 @@ func FuzzEach(f *testing.F) {
 		checkAnalysis(t, plain, english, s)
 		if terms := english.Terms(s); len(terms) > 0 {
 			last := terms[max(0, len(terms)-3):]
-			if !english.HasPhrase(s, last, len(terms)) || english.HasPhrase(s, last, len(last)-1) {
-				t.Errorf("%q does not end with %q", s, last)
-			}
+			must.Check(t, english.HasPhrase(s, last, len(terms)) && !english.HasPhrase(s, last, len(last)-1),
+				"%q does not end with %q", s, last)
 		}
 		var b strings.Builder
 		for i := 0; i < len(s); {
@@ -79,13 +80,9 @@ func FuzzEscapeLine(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		checkLine(t, s, EscapeLine(s))
-		if EstimateTokens(s) > len(s) {
-			t.Errorf("more tokens than bytes in %q", s)
-		}
+		must.Check(t, EstimateTokens(s) <= len(s), "more tokens than bytes in %q", s)
 		capped := CapScalars(s, 3)
-		if utf8.RuneCountInString(s) > 3 == (capped == s) {
-			t.Errorf("CapScalars(%q, 3) = %q", s, capped)
-		}
+		must.Check(t, utf8.RuneCountInString(s) > 3 != (capped == s), "CapScalars(%q, 3) = %q", s, capped)
 	})
 }
 

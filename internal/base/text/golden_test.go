@@ -31,8 +31,7 @@ func TestAnalysisGolden(t *testing.T) {
 			checkLine(t, s, line)
 			return map[string]any{"line": line}
 		}
-		a, err := New(in.Language)
-		must.OK(t, err)
+		a := must.Get(New(in.Language))(t)
 		if in.Last == 0 {
 			return map[string]any{"terms": append([]string{}, a.Terms(given(in.Text, in.TextHex))...)}
 		}

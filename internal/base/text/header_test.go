@@ -43,9 +43,7 @@ func TestEscapeWordAlone(t *testing.T) {
 			t.Errorf("%U stands in a word as it is", r)
 		}
 	}
-	if kept < 100_000 {
-		t.Errorf("only %d code points stay: letters of all scripts should", kept)
-	}
+	must.Check(t, kept >= 100_000, "only %d code points stay: letters of all scripts should", kept)
 }
 
 func TestEscapeField(t *testing.T) {
@@ -72,9 +70,8 @@ func TestEscapeTags(t *testing.T) {
 		var back string
 		in = []byte(strings.ReplaceAll(string(in), `\u003c`, "<"))
 		got := EscapeJSONTags(string(in))
-		if err := json.Unmarshal([]byte(got), &back); err != nil || back != c.in {
-			t.Errorf("EscapeJSONTags(%s) = %s, which reads %q, %v", in, got, back, err)
-		}
+		must.OK(t, json.Unmarshal([]byte(got), &back), "EscapeJSONTags(", in, ") = ", got, ", which reads")
+		must.Equal(t, back, c.in, "EscapeJSONTags(", in, ") = ", got, ", which reads")
 		must.Equal(t, EscapeTags(got), got, "EscapeJSONTags(", in, ") = still has a tag")
 	}
 }
@@ -87,8 +84,7 @@ func TestEscapeJSON(t *testing.T) {
 			all.WriteRune(r)
 		}
 	}
-	data, err := json.Marshal(map[string]string{"a" + all.String(): all.String()})
-	must.OK(t, err)
+	data := must.Get(json.Marshal(map[string]string{"a" + all.String(): all.String()}))(t)
 	got := EscapeJSON(data)
 	var back map[string]string
 	must.OK(t, json.Unmarshal(got, &back))

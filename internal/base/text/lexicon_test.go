@@ -2,7 +2,6 @@ package text
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -24,13 +23,11 @@ func TestLexicon(t *testing.T) {
 		numbers = append(numbers, n)
 	})
 	// boat, harbourmast, harbour, master, boat, boat
-	if want := []int{0, 1, 2, 3, 0, 0}; !slices.Equal(numbers, want) || l.Len() != 4 {
-		t.Errorf("numbers %v of %d terms, want %v", numbers, l.Len(), want)
-	}
+	must.Same(t, numbers, []int{0, 1, 2, 3, 0, 0}, "numbers")
+	must.Equal(t, l.Len(), 4, "numbers")
 	must.Equal(t, l.Number("harbour"), 2, "harbour has number")
-	if n := l.Number("\x00boat"); n != 4 || string(l.Term(4)) != "\x00boat" {
-		t.Errorf("a new string has number %d and is %q", n, l.Term(4))
-	}
+	must.Equal(t, l.Number("\x00boat"), 4, "a new string has number")
+	must.Equal(t, string(l.Term(4)), "\x00boat", "a new string has number")
 }
 
 // TestLexiconAgrees compares the terms with those of an analyser, for texts whose words repeat.
@@ -46,9 +43,7 @@ func TestLexiconAgrees(t *testing.T) {
 			for range 3 {
 				words := rapid.SliceOf(rapid.OneOf(rapid.SampledFrom(pieces), rapid.String())).Draw(t, "words")
 				s := strings.Join(words, " ")
-				if got, want := lexed(l, s), firstItems(a, "field", s, 1000); !slices.Equal(got, want) {
-					t.Fatalf("%s: %q: terms %q, want %q", lang, s, got, want)
-				}
+				must.Same(t, lexed(l, s), firstItems(a, "field", s, 1000), lang, ": ", s, ": terms")
 			}
 		})
 	}
@@ -63,9 +58,7 @@ func TestLexiconForgets(t *testing.T) {
 	for round := range 2 {
 		for i := range words {
 			l.EachOfField(fmt.Sprintf("w%dth the", i), func(n int, _ bool) {
-				if n != i {
-					t.Fatalf("round %d: word %d has number %d", round, i, n)
-				}
+				must.Equal(t, n, i, "round ", round, ": word")
 			})
 		}
 	}

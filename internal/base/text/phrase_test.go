@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // hasPhrase is HasPhrase without a short way.
@@ -52,13 +53,9 @@ func TestHasPhrase(t *testing.T) {
 				found++
 			}
 		}
-		if found < 100 {
-			t.Errorf("%s: only %d phrases were there", lang, found)
-		}
+		must.Check(t, found >= 100, "%s: only %d phrases were there", lang, found)
 		for _, phrase := range [][]string{nil, {""}, make([]string, MaxPhrase+1)} {
-			if a.HasPhrase("dog", phrase, 10) {
-				t.Errorf("%s: found %q", lang, phrase)
-			}
+			must.Check(t, !a.HasPhrase("dog", phrase, 10), "%s: found %q", lang, phrase)
 		}
 		long := slices.Repeat([]string{"dog"}, MaxPhrase)
 		if !a.HasPhrase(strings.Repeat("dog ", MaxPhrase), long, MaxPhrase) ||

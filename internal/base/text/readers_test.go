@@ -2,7 +2,6 @@ package text
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -148,11 +147,7 @@ func TestEmojiAreWords(t *testing.T) {
 	a := analyzer(t, "en")
 	const s = "Ship 🚀🇩🇪 it"
 	want := []string{"ship", "🚀", "🇩🇪"}
-	if !a.HasPhrase(s, want, 9) {
-		t.Error("no phrase with emoji")
-	}
-	if got := lexed(a.Lexicon(), s); !slices.Equal(got, want) {
-		t.Errorf("lexicon: %s", got)
-	}
+	must.Check(t, a.HasPhrase(s, want, 9), "no phrase with emoji")
+	must.Same(t, lexed(a.Lexicon(), s), want, "lexicon")
 	must.Equal(t, EscapeWord("a🚀"), `a\u{1F680}`, "a word of a header")
 }

@@ -44,9 +44,7 @@ func TestFoldStable(t *testing.T) {
 		if entryOf(r)&foldFlag == 0 {
 			continue
 		}
-		if foldOf(r) == "" {
-			t.Errorf("%U folds to nothing and is not ignored", r)
-		}
+		must.Check(t, foldOf(r) != "", "%U folds to nothing and is not ignored", r)
 		for _, f := range foldOf(r) {
 			entry := entryOf(f)
 			if class := entry & classMask; entry&foldFlag != 0 ||
@@ -61,8 +59,7 @@ func TestFoldStable(t *testing.T) {
 // same revision wrote.
 func TestStems(t *testing.T) {
 	const want = "fdb5306a5e76d2c7b59b4e66803ad6f2c9e2d9f6cce3eff38b32142c75d692a4"
-	f, err := os.Open("testdata/stems.txt")
-	must.OK(t, err)
+	f := must.Get(os.Open("testdata/stems.txt"))(t)
 	defer f.Close()
 	h := sha256.New()
 	sc, n := newScanner().(*scanner), 0
@@ -80,9 +77,7 @@ func TestStems(t *testing.T) {
 		}
 		fmt.Fprintf(h, "%s %s\n", word, sc.stem(word))
 	}
-	if n < 3000 {
-		t.Fatalf("only %d words read", n)
-	}
+	must.Require(t, n >= 3000, "only %d words read", n)
 	must.Equal(t, hex.EncodeToString(h.Sum(nil)), want, "hash over words and stems")
 }
 
@@ -92,9 +87,7 @@ func TestStemLeavesAlone(t *testing.T) {
 	for _, token := range []string{
 		"", "running2", "3.14", "étés", "straßes", "日本", "v1.2s", "cafés", "''s", "s'",
 	} {
-		if got := sc.stem(token); got != token {
-			t.Errorf("stem of %q is %q", token, got)
-		}
+		must.Equal(t, sc.stem(token), token, "stem of")
 	}
 }
 
@@ -107,32 +100,24 @@ func TestImports(t *testing.T) {
 		"github.com/blevesearch/snowballstem", "github.com/blevesearch/snowballstem/english",
 	}
 	files, err := filepath.Glob("*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no source files: %v", err)
-	}
+	must.Require(t, err == nil && len(files) != 0, "no source files: %v", err)
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
-		must.OK(t, err)
+		f := must.Get(parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly))(t)
 		for _, spec := range f.Imports {
-			if path := strings.Trim(spec.Path.Value, `"`); !slices.Contains(allowed, path) {
-				t.Errorf("%s imports %s", name, path)
-			}
+			path := strings.Trim(spec.Path.Value, `"`)
+			must.Check(t, slices.Contains(allowed, path), "%s imports %s", name, path)
 		}
 	}
 }
 
 func TestStopWords(t *testing.T) {
 	for _, w := range strings.Fields("the a an and don't i'm you've themselves between won't") {
-		if !isStopWord(w) {
-			t.Errorf("%q is no stop word", w)
-		}
+		must.Check(t, isStopWord(w), "%q is no stop word", w)
 	}
 	for _, w := range strings.Fields("will may us never now time dont The I o'clock s t") {
-		if isStopWord(w) {
-			t.Errorf("%q is a stop word", w)
-		}
+		must.Check(t, !isStopWord(w), "%q is a stop word", w)
 	}
 }

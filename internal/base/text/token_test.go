@@ -35,9 +35,7 @@ func TestNearStopWord(t *testing.T) {
 				near = append(near, fmt.Sprint(stop[:i], stop[i+1:i+2], stop[i:i+1], stop[i+2:]))
 			}
 			for _, s := range near {
-				if !NearStopWord(s) {
-					t.Errorf("%q is one edit from %q", s, stop)
-				}
+				must.Check(t, NearStopWord(s), "%q is one edit from %q", s, stop)
 			}
 		}
 	}

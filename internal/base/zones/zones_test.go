@@ -3,7 +3,6 @@ package zones
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -15,8 +14,7 @@ import (
 
 func day(t *testing.T, date string) int64 {
 	t.Helper()
-	at, err := time.Parse(time.DateOnly, date)
-	must.OK(t, err)
+	at := must.Get(time.Parse(time.DateOnly, date))(t)
 	return at.Unix() / daySeconds
 }
 
@@ -54,12 +52,9 @@ func TestBegin(t *testing.T) {
 // TestDay asks for the day just before and at the beginning of days in every zone of the table.
 func TestDay(t *testing.T) {
 	names := slices.Sorted(maps.Keys(table()))
-	if len(names) < 500 {
-		t.Fatalf("%d zones", len(names))
-	}
+	must.Require(t, len(names) >= 500, "%d zones", len(names))
 	for _, name := range names {
-		z, err := Find(name)
-		must.OK(t, err, name)
+		z := must.Get(Find(name))(t, name)
 		for _, date := range []string{"1969-12-31", "1999-02-28", "2026-03-29", "2026-10-25", "2200-06-01"} {
 			d := day(t, date)
 			begin := z.Begin(d)
@@ -75,9 +70,7 @@ func TestUnknown(t *testing.T) {
 		"Local", "europe/berlin", "Mars/Base", "/etc/localtime", "+25:00", "+2", "../Europe/Berlin", "Europe/",
 		"CET-1CEST,M3.5.0,M10.5.0/3", " UTC", "\x00", strings.Repeat("a", maxName+1),
 	} {
-		if z, err := Find(name); !errors.Is(err, ErrUnknown) {
-			t.Errorf("%q: %v, %v", name, z, err)
-		}
+		must.Fail(t, must.Err(Find(name)), ErrUnknown, name)
 	}
 }
 

@@ -13,24 +13,16 @@ import (
 // TestCommitted: the committed files equal this program's output. With another Unicode version they do not, and
 // must not: the tables of a version never change.
 func TestCommitted(t *testing.T) {
-	want, err := os.ReadFile("../testdata/tables.txt")
-	must.OK(t, err)
+	want := must.Get(os.ReadFile("../testdata/tables.txt"))(t)
 	header := fmt.Sprintf("# Tables of analyser version 1, from Unicode %s.\n", unicode.Version)
 	if !bytes.HasPrefix(want, []byte(header)) {
 		t.Skipf("the tables are from another Unicode version than %s", unicode.Version)
 	}
-	derived, err := derive()
-	must.OK(t, err)
-	if !bytes.Equal(plainText(derived), want) {
-		t.Error("testdata/tables.txt differs from what is derived now")
-	}
-	src, err := goSource(derived)
-	must.OK(t, err)
-	want, err = os.ReadFile("../tables.go")
-	must.OK(t, err)
-	if !bytes.Equal(src, want) {
-		t.Error("tables.go differs from what is derived now")
-	}
+	derived := must.Get(derive())(t)
+	must.Check(t, bytes.Equal(plainText(derived), want), "testdata/tables.txt differs from what is derived now")
+	src := must.Get(goSource(derived))(t)
+	want = must.Get(os.ReadFile("../tables.go"))(t)
+	must.Check(t, bytes.Equal(src, want), "tables.go differs from what is derived now")
 	if size := len(src) + len(plainText(derived)); size > 400_000 {
 		t.Errorf("generated files have %d bytes together, more than 400 kB", size)
 	}
@@ -40,9 +32,8 @@ func TestPack(t *testing.T) {
 	values := make([]int, 5*blockSize)
 	values[0], values[2*blockSize], values[3*blockSize+7] = 1, 1, 9
 	p := pack(values)
-	if len(p.index) != 5 || len(p.blocks) != 3 {
-		t.Fatalf("%d blocks of which %d differ, want 5 and 3", len(p.index), len(p.blocks))
-	}
+	must.Require(t, len(p.index) == 5 && len(p.blocks) == 3,
+		"%d blocks of which %d differ, want 5 and 3", len(p.index), len(p.blocks))
 	for i, want := range values {
 		must.Equal(t, p.blocks[p.index[i/blockSize]][i%blockSize], want, "value ", i)
 	}
@@ -53,7 +44,5 @@ func TestWriteFolds(t *testing.T) {
 	var b bytes.Buffer
 	writeFolds(&b, fold)
 	want := "fold 0041 0043 +32\nfold 00C0 = 0061\nfold 00DF = 0073 0073\n"
-	if b.String() != want {
-		t.Errorf("folds are written\n%swant\n%s", b.String(), want)
-	}
+	must.Equal(t, b.String(), want, "folds are written\n")
 }
