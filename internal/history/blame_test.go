@@ -42,16 +42,13 @@ func manyVersions(t testing.TB, r *core.Repo, nodes, n int) {
 func TestBlameReads(t *testing.T) {
 	const nodes, n = 2000, 200
 	base := mem.New()
-	r, err := care.New(t.Context(), base, repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), base, repokit.By, core.Options{}))(t)
 	manyVersions(t, r, nodes, n)
 	counting := testkit.NewTamper(base)
-	r, err = care.New(t.Context(), counting, repokit.By, core.Options{ReadOnly: true})
-	must.OK(t, err)
+	r = must.Get(care.New(t.Context(), counting, repokit.By, core.Options{ReadOnly: true}))(t)
 	s := repokit.Head(t, r)
 	before := len(counting.Read())
-	found, err := history.Blame(t.Context(), s, graph.NodeID("n0"))
-	must.OK(t, err)
+	found := must.Get(history.Blame(t.Context(), s, graph.NodeID("n0")))(t)
 	for _, f := range found {
 		if want := map[string]string{"props.a": "v190", "updated": "v190"}[f.Field]; want != "" &&
 			repokit.Said(t, r, f.Commit.Message) != want || want == "" && repokit.Said(t, r, f.Commit.Message) != "all" {
@@ -69,8 +66,7 @@ func TestBlameReads(t *testing.T) {
 // TestBlameNamesDamage takes a block of history away.
 func TestBlameNamesDamage(t *testing.T) {
 	base := mem.New()
-	r, err := care.New(t.Context(), base, repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), base, repokit.By, core.Options{}))(t)
 	first := repokit.CommitBy(t, r, repokit.By, "1", `{"node":{"key":"a","type":"T"}}`)
 	repokit.CommitBy(t, r, repokit.By, "2", `{"node":{"key":"a","summary":"s"}}`)
 	liar := testkit.NewTamper(base)
@@ -80,8 +76,7 @@ func TestBlameNamesDamage(t *testing.T) {
 		}
 		return data, nil
 	}
-	r, err = care.New(t.Context(), liar, repokit.By, core.Options{ReadOnly: true})
-	must.OK(t, err)
-	_, err = history.Blame(t.Context(), repokit.Head(t, r), graph.NodeID("a"))
+	r = must.Get(care.New(t.Context(), liar, repokit.By, core.Options{ReadOnly: true}))(t)
+	_, err := history.Blame(t.Context(), repokit.Head(t, r), graph.NodeID("a"))
 	must.Fail(t, err, store.ErrCorrupt)
 }

@@ -62,14 +62,11 @@ func goldenBlame(t testing.TB, c cases.Case) any {
 	}
 	fields, touches := []field{}, []int{}
 	cases.Parse(t, c.Input, &in)
-	r, err := care.New(t.Context(), storeOf(t, in.Blocks), historyStamp, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), storeOf(t, in.Blocks), historyStamp, core.Options{}))(t)
 	number := func(c ipld.CID) int { return slices.Index(in.Commits, c.String()) }
 	id := graph.ID(cases.Bytes(t, in.Node))
-	s, err := r.Snapshot(t.Context(), in.Commits[len(in.Commits)-1])
-	must.OK(t, err)
-	found, err := history.Blame(t.Context(), s, id)
-	must.OK(t, err)
+	s := must.Get(r.Snapshot(t.Context(), in.Commits[len(in.Commits)-1]))(t)
+	found := must.Get(history.Blame(t.Context(), s, id))(t)
 	for _, f := range found {
 		fields = append(fields, field{f.Field, number(f.CID)})
 	}
@@ -98,7 +95,7 @@ func (o *oplogRun) do(refs map[string]string, when graph.Time, step oplogStep) {
 	o.t.Helper()
 	ctx := o.t.Context()
 	nodes := prolly.NewNodes(o.st.Facts(), nil)
-	tree, err := nodes.Build(ctx, func(yield func(prolly.Entry, error) bool) {
+	tree := must.Get(nodes.Build(ctx, func(yield func(prolly.Entry, error) bool) {
 		for _, name := range slices.Sorted(maps.Keys(refs)) {
 			value := ipld.AppendString(nil, refs[name])
 			if c, err := ipld.ParseCID(refs[name]); err == nil {
@@ -108,10 +105,8 @@ func (o *oplogRun) do(refs map[string]string, when graph.Time, step oplogStep) {
 				return
 			}
 		}
-	})
-	must.OK(o.t, err)
-	op, err := commit.NextOperation(ctx, o.st.Facts(), o.head)
-	must.OK(o.t, err)
+	}))(o.t)
+	op := must.Get(commit.NextOperation(ctx, o.st.Facts(), o.head))(o.t)
 	op.View, op.Time, op.Actor, op.Command = tree.Root(), when, step.Actor, step.Command
 	if op.Actor == "" {
 		op.Actor = "erin"
@@ -127,9 +122,7 @@ func (o *oplogRun) do(refs map[string]string, when graph.Time, step oplogStep) {
 
 func (o *oplogRun) open() *core.Repo {
 	o.t.Helper()
-	r, err := care.New(o.t.Context(), o.st, historyStamp, core.Options{})
-	must.OK(o.t, err)
-	return r
+	return must.Get(care.New(o.t.Context(), o.st, historyStamp, core.Options{}))(o.t)
 }
 
 type oplogStep struct {
@@ -206,10 +199,8 @@ func (o *oplogRun) back(step oplogStep) error {
 func (o *oplogRun) answer() map[string]any {
 	o.t.Helper()
 	ctx, r := o.t.Context(), o.open()
-	e, err := r.OpLog().Find(ctx, "@")
-	must.OK(o.t, err)
-	all, err := r.Refs(ctx)
-	must.OK(o.t, err)
+	e := must.Get(r.OpLog().Find(ctx, "@"))(o.t)
+	all := must.Get(r.Refs(ctx))(o.t)
 	refs := map[string]string{}
 	for _, ref := range all {
 		refs[string(ref.Name)] = ref.Value()
@@ -230,8 +221,7 @@ func (o *oplogRun) number(r *core.Repo, c ipld.CID) uint64 {
 	if !c.Defined() {
 		return 0
 	}
-	e, err := r.OpLog().Find(o.t.Context(), c.String())
-	must.OK(o.t, err)
+	e := must.Get(r.OpLog().Find(o.t.Context(), c.String()))(o.t)
 	return e.Operation.Seq
 }
 

@@ -32,17 +32,14 @@ func TestUndoPassesOverVectors(t *testing.T) {
 	if n, err := r.Embeddings().Rest(t.Context(), ones{}, nil); n != 2 || err != nil {
 		t.Fatalf("%d nodes embedded, %v", n, err)
 	}
-	_, err := history.Undo(t.Context(), r, "", repokit.By)
-	must.OK(t, err)
+	must.Get(history.Undo(t.Context(), r, "", repokit.By))(t)
 	got := make(map[core.EmbeddingState]int)
 	for e, err := range repokit.Head(t, r).Embeddings(t.Context(), "ones") {
 		must.OK(t, err)
 		got[e.State]++
 	}
-	if len(got) != 1 || got[core.EmbeddingCurrent] != 1 {
-		t.Errorf("embeddings %v, want the one of the node that stays", got)
-	}
-	_, err = history.Redo(t.Context(), r, repokit.By)
-	must.OK(t, err)
+	must.Check(t, len(got) == 1 && got[core.EmbeddingCurrent] == 1,
+		"embeddings %v, want the one of the node that stays", got)
+	must.Get(history.Redo(t.Context(), r, repokit.By))(t)
 	must.Equal(t, repokit.Sizes(repokit.Head(t, r))[0], 2, "nodes after redo")
 }

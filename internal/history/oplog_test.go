@@ -22,16 +22,14 @@ func TestOperationNames(t *testing.T) {
 	for i := range 9 {
 		repokit.Fact(t, r, "", fmt.Sprint(i))
 	}
-	fourth, err := r.OpLog().Find(ctx, "4")
-	must.OK(t, err)
+	fourth := must.Get(r.OpLog().Find(ctx, "4"))(t)
 	full := fourth.CID.String()
 	for _, name := range []string{
 		"op:4", full, "op:" + full, full[:20], full[7:25], "@~6", "op:@~6", "5~", "10~6", full + "~0",
 	} {
 		e, err := r.OpLog().Find(ctx, name)
-		if err != nil || e.CID != fourth.CID {
-			t.Errorf("%s is operation %v, %v", name, e.Operation, err)
-		}
+		must.OK(t, err, name, " is operation ", e.Operation)
+		must.Equal(t, e.CID, fourth.CID, name, " is operation ", e.Operation)
 	}
 	stray := *fourth.Operation
 	for _, name := range []string{
@@ -46,8 +44,7 @@ func TestOperationNames(t *testing.T) {
 		_, err := r.OpLog().Find(ctx, name)
 		must.Fail(t, err, state.ErrInvalid, name)
 	}
-	moves, err := r.OpLog().Diff(ctx, "4", "3")
-	must.OK(t, err)
+	moves := must.Get(r.OpLog().Diff(ctx, "4", "3"))(t)
 	if len(moves) != 1 || moves[0].Name != "refs/heads/main" ||
 		moves[0].From.Target == moves[0].To.Target {
 		t.Errorf("differences %v", moves)
@@ -74,24 +71,18 @@ func TestFsckNamesReversals(t *testing.T) {
 		},
 	} {
 		st := mem.New()
-		r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-		must.OK(t, err)
+		r := must.Get(care.New(t.Context(), st, repokit.By, core.Options{}))(t)
 		repokit.Fact(t, r, "", "one")
-		_, err = history.Undo(t.Context(), r, "", repokit.By)
-		must.OK(t, err)
+		must.Get(history.Undo(t.Context(), r, "", repokit.By))(t)
 		repokit.CheckClean(t, r)
-		old, err := st.Head(t.Context())
-		must.OK(t, err)
-		op, err := commit.NextOperation(t.Context(), st.Facts(), old)
-		must.OK(t, err)
-		last, err := commit.ReadOperation(t.Context(), st.Facts(), old.Operation)
-		must.OK(t, err)
+		old := must.Get(st.Head(t.Context()))(t)
+		op := must.Get(commit.NextOperation(t.Context(), st.Facts(), old))(t)
+		last := must.Get(commit.ReadOperation(t.Context(), st.Facts(), old.Operation))(t)
 		op.View, op.Time, op.Actor, op.Command = last.View, last.Time, "x", []string{"x"}
 		edit(r, op)
 		block := store.NewBlock(ipld.DagCBOR, op.Encode())
 		must.OK(t, st.Commit(t.Context(), old, store.Head{Seq: op.Seq, Operation: block.CID}, block))
-		report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
-		must.OK(t, err)
+		report := must.Get(care.Fsck(t.Context(), r, care.FsckOptions{}))(t)
 		found := false
 		for _, e := range report.Errors {
 			found = found || e.CID == block.CID && strings.Contains(e.Message, "takes back")

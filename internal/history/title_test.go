@@ -53,9 +53,8 @@ func TestTitlesHide(t *testing.T) {
 		before := repokit.Head(t, r)
 		must.Equal(t, first(t, r, history.Titler{Now: before, Tip: before}), `remembered: "Alpha"`, name, ": before")
 		repokit.Lines(t, r, after)
-		if got := first(t, r, history.Titler{Now: repokit.Head(t, r), Tip: repokit.Head(t, r)}); got != "remembered" {
-			t.Errorf("%s: after: %q", name, got)
-		}
+		got := first(t, r, history.Titler{Now: repokit.Head(t, r), Tip: repokit.Head(t, r)})
+		must.Check(t, got == "remembered", "%s: after: %q", name, got)
 		ids := []graph.ID{graph.NodeID("a")}
 		if got, err := (history.Titler{Now: repokit.Head(t, r)}).Nodes(t.Context(), before, ids); err != nil ||
 			name != "removed" && got != "" {
@@ -64,8 +63,7 @@ func TestTitlesHide(t *testing.T) {
 	}
 	r := repokit.OpenMem(t)
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"T","summary":"Alpha bravo zulu"}}`)
-	_, err := care.Purge(t.Context(), r, "a", care.PurgeOptions{Stamp: repokit.By})
-	must.OK(t, err)
+	must.Get(care.Purge(t.Context(), r, "a", care.PurgeOptions{Stamp: repokit.By}))(t)
 	if got := first(t, r, history.Titler{}); strings.Contains(got, "Alpha") {
 		t.Errorf("purged: %q", got)
 	}
@@ -73,7 +71,7 @@ func TestTitlesHide(t *testing.T) {
 	token := "ghp_" + "q8Zt5Xw2Lk9Rv3Bn7Mc1" + "Yd4Fs6Hg0Jp2Kq8T"
 	allowing := repokit.By
 	allowing.Secrets.Allow = []string{"github-pat"}
-	_, err = r.Commit(t.Context(), repokit.Read(`{"node":{"key":"a","type":"T","summary":"Use `+token+` here"}}`),
+	_, err := r.Commit(t.Context(), repokit.Read(`{"node":{"key":"a","type":"T","summary":"Use `+token+` here"}}`),
 		core.CommitOptions{Stamp: allowing})
 	must.OK(t, err)
 	must.Equal(t, first(t, r, history.Titler{}), "remembered", "a credential")
@@ -116,9 +114,7 @@ func TestTitlesHideEdges(t *testing.T) {
 			must.OK(t, err)
 			got = append(got, title)
 		}
-		if len(got) != 3 || got[1] != "linked" {
-			t.Errorf("%s: %q", name, got)
-		}
+		must.Check(t, len(got) == 3 && got[1] == "linked", "%s: %q", name, got)
 	}
 }
 
@@ -128,8 +124,7 @@ func TestTitleOfManyVectors(t *testing.T) {
 	effort.Alone(t)
 	const n = 6_000
 	st := mem.New()
-	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), st, repokit.By, core.Options{}))(t)
 	var nodes, many, few strings.Builder
 	for i := range n {
 		fmt.Fprintf(&nodes, `{"node":{"key":"n%d","type":"T"}}`+"\n", i)
@@ -151,8 +146,7 @@ func TestTitleOfManyVectors(t *testing.T) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
-		if reads := w.Facts.BlocksRead + w.Derived.BlocksRead; reads > 100 {
-			t.Errorf("%s: %d blocks read", c.want, reads)
-		}
+		reads := w.Facts.BlocksRead + w.Derived.BlocksRead
+		must.Check(t, reads <= 100, "%s: %d blocks read", c.want, reads)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -47,8 +46,7 @@ func (w undoWorld) keys() []string {
 	var out []string
 	_, at, err := w.r.Branch(ctx)
 	must.OK(w.t, err)
-	s, err := w.r.At(ctx, at)
-	must.OK(w.t, err)
+	s := must.Get(w.r.At(ctx, at))(w.t)
 	for n, err := range s.Nodes(ctx, graph.ID{}) {
 		must.OK(w.t, err)
 		out = append(out, n.Node.Key)
@@ -105,8 +103,7 @@ func (m *captureModel) keys() []string {
 func TestUndoKeepsCaptures(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ctx := context.Background()
-		r, err := care.New(ctx, mem.New(), repokit.By, core.Options{})
-		must.OK(t, err)
+		r := must.Get(care.New(ctx, mem.New(), repokit.By, core.Options{}))(t)
 		w, m := undoWorld{t, r}, &captureModel{}
 		for i := range rapid.IntRange(1, 20).Draw(t, "steps") {
 			key := fmt.Sprintf("k%02d", i)
@@ -125,15 +122,12 @@ func TestUndoKeepsCaptures(t *testing.T) {
 				_, got = history.Redo(ctx, r, repokit.By)
 				want = m.redo()
 			}
-			if !errors.Is(got, want) || (got == nil) != (want == nil) {
-				t.Fatalf("step %d: %v, want %v", i, got, want)
-			}
+			must.Require(t, errors.Is(got, want) && (got == nil) == (want == nil),
+				"step %d: %v, want %v", i, got, want)
 			must.Equal(t, cmp.Diff(m.keys(), w.keys(), cmpopts.EquateEmpty()), "", "step ", i)
 		}
 		report, err := care.Fsck(ctx, r, care.FsckOptions{})
-		if err != nil || len(report.Errors) > 0 {
-			t.Fatalf("fsck: %v %v", err, report.Errors)
-		}
+		must.Require(t, err == nil && len(report.Errors) <= 0, "fsck: %v %v", err, report.Errors)
 	})
 }
 
@@ -148,9 +142,7 @@ func TestUndoRefusesWithCaptures(t *testing.T) {
 		if !errors.As(err, &moved) || moved.By != by || moved.Seq != target || (len(moved.Items) > 0) != items {
 			t.Errorf("%v (%+v), want a conflict of %d with %d, items %v", err, moved, target, by, items)
 		}
-		if after := repokit.ViewOf(t, w.r); !maps.Equal(before, after) {
-			t.Errorf("refs moved: %v", before.Changed(after))
-		}
+		must.Same(t, before, repokit.ViewOf(t, w.r), "refs moved")
 	}
 	w := undoWorld{t, repokit.OpenMem(t)}
 	w.write(repokit.By, "", keyLine("alice"))
@@ -164,8 +156,7 @@ func TestUndoRefusesWithCaptures(t *testing.T) {
 
 	w = undoWorld{t, repokit.OpenMem(t)}
 	w.write(captureStamp, "", keyLine("turn")) // operation 2
-	_, err := w.r.Branches().Create(t.Context(), "side", "HEAD", core.RefOptions{Stamp: repokit.By})
-	must.OK(t, err)
+	must.Get(w.r.Branches().Create(t.Context(), "side", "HEAD", core.RefOptions{Stamp: repokit.By}))(t)
 	w.write(captureStamp, "side", keyLine("later"))
 	refused(w, 4, 3, false)
 
@@ -180,14 +171,11 @@ func TestUndoRefusesWithCaptures(t *testing.T) {
 func TestUndoPassesOver(t *testing.T) {
 	w := undoWorld{t, repokit.OpenMem(t)}
 	w.write(repokit.By, "", keyLine("mine")) // operation 2
-	_, err := session.StartSession(t.Context(), w.r, "s", session.SessionOptions{Stamp: repokit.By})
-	must.OK(t, err)
+	must.Get(session.StartSession(t.Context(), w.r, "s", session.SessionOptions{Stamp: repokit.By}))(t)
 	w.write(captureStamp, "", keyLine("turn")) // 4
 	bob := state.Stamp{Author: "bob", Time: 1, Command: []string{"branch"}}
-	_, err = w.r.Branches().Create(t.Context(), "bobs", "HEAD", core.RefOptions{Stamp: bob})
-	must.OK(t, err)
-	undone, err := history.Undo(t.Context(), w.r, "", repokit.By)
-	must.OK(t, err)
+	must.Get(w.r.Branches().Create(t.Context(), "bobs", "HEAD", core.RefOptions{Stamp: bob}))(t)
+	undone := must.Get(history.Undo(t.Context(), w.r, "", repokit.By))(t)
 	var skipped []uint64
 	for _, e := range undone.Skipped {
 		skipped = append(skipped, e.Operation.Seq)
@@ -195,10 +183,8 @@ func TestUndoPassesOver(t *testing.T) {
 	if undone.Of.Operation.Seq != 2 || !slices.Equal(skipped, []uint64{4, 3}) || undone.SkippedAll != 2 {
 		t.Errorf("took back %d, passed over %v of %d", undone.Of.Operation.Seq, skipped, undone.SkippedAll)
 	}
-	if got := w.keys(); !slices.Equal(got, []string{"turn"}) {
-		t.Errorf("nodes %v", got)
-	}
-	_, err = history.Undo(t.Context(), w.r, "", repokit.By)
+	must.Same(t, w.keys(), []string{"turn"}, "nodes")
+	_, err := history.Undo(t.Context(), w.r, "", repokit.By)
 	must.Fail(t, err, history.ErrNothingToUndo)
 	if undone, err = history.Undo(t.Context(), w.r, "5", repokit.By); err != nil || undone.Of.Operation.Actor != "bob" {
 		t.Errorf("by number: %v", err)
@@ -230,10 +216,7 @@ func TestUndoOwnKeepsCaptures(t *testing.T) {
 	w.write(agent, "", keyLine("turn"))
 	agent.Command = []string{"undo"}
 	undone, err := history.UndoOwn(t.Context(), w.r, "", agent)
-	if err != nil || undone.Of.Operation.Seq != 2 || undone.SkippedAll != 1 {
-		t.Fatalf("%+v, %v", undone, err)
-	}
-	if got := w.keys(); !slices.Equal(got, []string{"turn"}) {
-		t.Errorf("nodes %v", got)
-	}
+	must.Require(t, err == nil && undone.Of.Operation.Seq == 2 && undone.SkippedAll == 1,
+		"%+v, %v", undone, err)
+	must.Same(t, w.keys(), []string{"turn"}, "nodes")
 }

@@ -23,9 +23,8 @@ func TestUndoOwn(t *testing.T) {
 	write := func(agent, branch, key string) {
 		t.Helper()
 		change := `{"node":{"key":"` + key + `","type":"T"}}`
-		_, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(change), "x"),
-			core.CommitOptions{Stamp: as(agent), Message: key, Branch: branch})
-		must.OK(t, err)
+		must.Get(r.Commit(t.Context(), state.ReadChanges(strings.NewReader(change), "x"),
+			core.CommitOptions{Stamp: as(agent), Message: key, Branch: branch}))(t)
 	}
 	own := func(agent, op string, want error) *history.Undone {
 		t.Helper()
@@ -44,17 +43,11 @@ func TestUndoOwn(t *testing.T) {
 	own("a", "", state.ErrConflict) // b's stands on it
 	own("a", "3", history.ErrOthers)
 	own("b", "4", history.ErrOthers) // no commit says whose it is
-	if res := own("b", "", nil); res.Of.Operation.Seq != 3 {
-		t.Errorf("operation %d was taken back", res.Of.Operation.Seq)
-	}
-	if res := own("a", "", nil); res.Of.Operation.Seq != 2 {
-		t.Errorf("operation %d was taken back", res.Of.Operation.Seq)
-	}
+	must.Equal(t, own("b", "", nil).Of.Operation.Seq, 3, "operation")
+	must.Equal(t, own("a", "", nil).Of.Operation.Seq, 2, "operation")
 	own("a", "", history.ErrNothingToUndo)
 	if _, at, err := r.Branch(t.Context()); err != nil || at.Defined() {
 		t.Errorf("main is at %s: %v", at, err)
 	}
-	if _, err := r.Snapshot(t.Context(), "side"); err != nil {
-		t.Error(err)
-	}
+	must.Get(r.Snapshot(t.Context(), "side"))(t)
 }

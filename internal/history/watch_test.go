@@ -29,9 +29,7 @@ func watching(
 	t.Cleanup(stop)
 	return func() (history.WatchedOp, error) {
 		op, err, ok := pull()
-		if !ok {
-			t.Fatal("the watch ended without a word")
-		}
+		must.Require(t, ok, "the watch ended without a word")
 		return op, err
 	}
 }
@@ -69,14 +67,11 @@ func TestWatchTellsWhatWasAndWhatComes(t *testing.T) {
 	two := repokit.Fact(t, r, "", "two")
 	op, err := all()
 	got = append(got, told(t, op, err))
-	if op.Branches[0].To.CID() != two || op.Operation.Actor != repokit.By.Author {
-		t.Errorf("operation %+v", op.Operation)
-	}
-	_, err = r.Branches().Create(t.Context(), "side", "HEAD", core.RefOptions{Stamp: repokit.By})
-	must.OK(t, err)
+	must.Equal(t, op.Branches[0].To.CID(), two, "operation")
+	must.Equal(t, op.Operation.Actor, repokit.By.Author, "operation")
+	must.Get(r.Branches().Create(t.Context(), "side", "HEAD", core.RefOptions{Stamp: repokit.By}))(t)
 	repokit.Lines(t, r, `{"node":{"key":"one","summary":"more"}}`)
-	_, err = history.Undo(t.Context(), r, "", repokit.By)
-	must.OK(t, err)
+	must.Get(history.Undo(t.Context(), r, "", repokit.By))(t)
 	for range 3 {
 		op, err := all()
 		got = append(got, told(t, op, err))
@@ -102,8 +97,7 @@ func TestWatchOneRef(t *testing.T) {
 	r := repokit.OpenMem(t)
 	repokit.Fact(t, r, "", "one")
 	repokit.Fact(t, r, "", "two")
-	_, err := r.Branches().Create(t.Context(), "side", "HEAD", core.RefOptions{Stamp: repokit.By})
-	must.OK(t, err)
+	must.Get(r.Branches().Create(t.Context(), "side", "HEAD", core.RefOptions{Stamp: repokit.By}))(t)
 	for _, name := range []string{"side", "refs/heads/side"} {
 		next := watching(t, r, history.WatchOptions{Since: "0", Ref: name})
 		op, err := next()
@@ -124,9 +118,7 @@ func TestWatchRefuses(t *testing.T) {
 	for _, since := range []string{"3", "99999999999999999999", stray, "nobody", "@~2"} {
 		_, err := watching(t, r, history.WatchOptions{Since: since})()
 		var lost *history.HorizonError
-		if !errors.Is(err, store.ErrNotFound) || errors.As(err, &lost) {
-			t.Errorf("since %s: %v", since, err)
-		}
+		must.Check(t, errors.Is(err, store.ErrNotFound) && !errors.As(err, &lost), "since %s: %v", since, err)
 	}
 	for _, opt := range []history.WatchOptions{{Since: "1~x"}, {Ref: "a b"}, {Ref: "refs/../x"}} {
 		_, err := watching(t, r, opt)()
@@ -139,8 +131,7 @@ func TestWatchRefuses(t *testing.T) {
 func TestWatchSaysWhereToRestart(t *testing.T) {
 	r, _ := repokit.OverMem(t)
 	repokit.Fact(t, r, "", "one")
-	first, err := r.OpLog().Find(t.Context(), "2")
-	must.OK(t, err)
+	first := must.Get(r.OpLog().Find(t.Context(), "2"))(t)
 	slow := watching(t, r, history.WatchOptions{Since: "1"})
 	op, err := slow()
 	must.Equal(t, told(t, op, err), "2 refs/heads/main refs/heads/main:1+0-0/0")
@@ -151,12 +142,8 @@ func TestWatchSaysWhereToRestart(t *testing.T) {
 	lost := func(name string, err error) string {
 		t.Helper()
 		var lost *history.HorizonError
-		if !errors.As(err, &lost) || !errors.Is(err, store.ErrNotFound) {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if lost.Seq != res.Horizon {
-			t.Errorf("%s: restart from %d, the horizon is %d", name, lost.Seq, res.Horizon)
-		}
+		must.Require(t, errors.As(err, &lost) && errors.Is(err, store.ErrNotFound), "%s: %v", name, err)
+		must.Equal(t, lost.Seq, res.Horizon, name, ": restart from")
 		return lost.Oldest.String()
 	}
 	// Operations read before the collection are reported; others are not skipped silently.
@@ -171,15 +158,12 @@ func TestWatchSaysWhereToRestart(t *testing.T) {
 		_, err := watching(t, r, history.WatchOptions{Since: since})()
 		must.Equal(t, lost(since, err), oldest, "since ", since)
 	}
-	op, err = watching(t, r, history.WatchOptions{Since: oldest})()
-	if err != nil || op.Operation.Seq != res.Horizon+1 {
-		t.Errorf("from the oldest: %+v, %v", op.Operation, err)
-	}
+	op = must.Get(watching(t, r, history.WatchOptions{Since: oldest})())(t, "from the oldest")
+	must.Equal(t, op.Operation.Seq, res.Horizon+1, "from the oldest")
 }
 
 func TestWatchEnds(t *testing.T) {
-	r, err := care.New(t.Context(), mem.New(), repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), mem.New(), repokit.By, core.Options{}))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	ends := make(chan error)
 	for _, ctx := range []context.Context{ctx, t.Context()} {
@@ -234,8 +218,7 @@ func TestWatchersSeeEveryOperation(t *testing.T) {
 	}
 	group.Wait()
 	var seen []graph.RefName
-	op, err := watching(t, r, history.WatchOptions{Since: fmt.Sprint(last - 1)})()
-	must.OK(t, err)
+	op := must.Get(watching(t, r, history.WatchOptions{Since: fmt.Sprint(last - 1)})())(t)
 	for _, b := range op.Branches {
 		seen = append(seen, b.Name)
 	}

@@ -113,9 +113,7 @@ func TestOppositeSupersedesConflict(t *testing.T) {
 			t.Errorf("both marks: %v", err)
 		}
 		take(1, sides[0])
-		if _, err := merging.ContinueMerge(t.Context(), r, opt); err != nil {
-			t.Errorf("one mark: %v", err)
-		}
+		must.Get(merging.ContinueMerge(t.Context(), r, opt))(t, "one mark")
 	}
 }
 
@@ -173,16 +171,11 @@ func randomMarks(t *testing.T, seed uint64) {
 			}
 		}
 		for _, name := range names {
-			s, err := r.Snapshot(ctx, name)
-			must.OK(t, err)
-			if circular(t, s) {
-				t.Fatalf("step %d: branch %s has a circle", step, name)
-			}
+			s := must.Get(r.Snapshot(ctx, name))(t)
+			must.Require(t, !circular(t, s), "step %d: branch %s has a circle", step, name)
 		}
 	}
-	if refused == 0 {
-		t.Error("nothing was refused: the test tests nothing")
-	}
+	must.Check(t, refused != 0, "nothing was refused: the test tests nothing")
 	t.Logf("%d commits refused, %d conflicts of circles", refused, conflicts)
 }
 
@@ -200,21 +193,17 @@ func TestFsckFindsCircles(t *testing.T) {
 	r, _ := repokit.OverMem(t)
 	repokit.ImportInto(t, r, f.File(), exchange.ImportOptions{})
 	report, err := care.Fsck(ctx, r, care.FsckOptions{})
-	if err != nil || len(report.Errors) != 2 || report.Errors[0].Kind != care.FsckCircle {
-		t.Fatalf("fsck: %+v, %v; want two circles", report.Errors, err)
-	}
+	must.Require(t, err == nil && len(report.Errors) == 2 && report.Errors[0].Kind == care.FsckCircle,
+		"fsck: %+v, %v; want two circles", report.Errors, err)
 	res, err := care.Repair(ctx, r, care.FsckOptions{})
-	if err != nil || len(res.Done) > 0 || len(res.Report.Errors) != 2 {
-		t.Errorf("repair without an author: %+v, %v", res, err)
-	}
+	must.Check(t, err == nil && len(res.Done) <= 0 && len(res.Report.Errors) == 2,
+		"repair without an author: %+v, %v", res, err)
 	res, err = care.Repair(ctx, r, care.FsckOptions{By: repokit.By})
-	if err != nil || len(res.Done) != 1 || len(res.Report.Errors) > 0 {
-		t.Fatalf("repair: %+v, %v", res, err)
-	}
+	must.Require(t, err == nil && len(res.Done) == 1 && len(res.Report.Errors) <= 0,
+		"repair: %+v, %v", res, err)
 	s := repokit.Head(t, r)
 	for id, marked := range map[graph.ID]bool{a: true, b: false, c: false} {
-		if m, err := s.Mark(ctx, graph.OnNode, id); err != nil || (m != nil) != marked {
-			t.Errorf("mark of %s: %+v, %v", id, m, err)
-		}
+		m := must.Get(s.Mark(ctx, graph.OnNode, id))(t)
+		must.Check(t, (m != nil) == marked, "mark of %s: %+v", id, m)
 	}
 }

@@ -44,16 +44,13 @@ func (h *randomHistory) options(branch string, take graph.Take) core.MergeOption
 
 func (h *randomHistory) snapshot(rev string) *core.Snapshot {
 	h.t.Helper()
-	s, err := h.r.Snapshot(h.t.Context(), rev)
-	must.OK(h.t, err)
-	return s
+	return must.Get(h.r.Snapshot(h.t.Context(), rev))(h.t)
 }
 
 // branches returns where the branches are, and checks that no merge is left in progress.
 func (h *randomHistory) branches() map[string]ipld.CID {
 	h.t.Helper()
-	refs, err := h.r.Refs(h.t.Context())
-	must.OK(h.t, err)
+	refs := must.Get(h.r.Refs(h.t.Context()))(h.t)
 	all := map[string]ipld.CID{}
 	for _, ref := range refs {
 		if branch, ok := strings.CutPrefix(string(ref.Name), graph.Heads); ok {
@@ -86,17 +83,15 @@ func (h *randomHistory) commit(branch string) {
 	for range 1 + h.rng.IntN(4) {
 		text.WriteString(w.Step(h.rng))
 	}
-	res, err := h.r.Commit(h.t.Context(), state.ReadChanges(strings.NewReader(text.String()), "random"),
-		core.CommitOptions{Stamp: h.stamp(), Branch: branch})
-	must.OK(h.t, err, &text)
+	res := must.Get(h.r.Commit(h.t.Context(), state.ReadChanges(strings.NewReader(text.String()), "random"),
+		core.CommitOptions{Stamp: h.stamp(), Branch: branch}))(h.t, &text)
 	h.note("commit", branch, res.Commit)
 }
 
 // merge merges one branch into another; from the other side it must give the same graph, or the same conflicts.
 func (h *randomHistory) merge(into, from string) {
 	h.t.Helper()
-	trial, err := h.r.Trial(h.t.Context())
-	must.OK(h.t, err)
+	trial := must.Get(h.r.Trial(h.t.Context()))(h.t)
 	mirror, mirrorErr := merging.Merge(h.t.Context(), trial, into, h.options(from, ""))
 	res := h.resolved(into, func(take graph.Take) (*merging.MergeResult, error) {
 		res, err := merging.Merge(h.t.Context(), h.r, from, h.options(into, take))
@@ -138,15 +133,13 @@ func (h *randomHistory) resolved(
 	}
 	for _, c := range res.Conflicts {
 		take := sides[1+h.rng.IntN(3)]
-		_, err := merging.ResolveConflict(ctx, h.r, c.Item.String(), merging.Choice{Take: take},
-			core.CommitOptions{Stamp: h.stamp(), Branch: into})
-		must.OK(h.t, err)
+		must.Get(merging.ResolveConflict(ctx, h.r, c.Item.String(), merging.Choice{Take: take},
+			core.CommitOptions{Stamp: h.stamp(), Branch: into}))(h.t)
 		conflicts += " " + string(take)
 	}
 	res, err = merging.ContinueMerge(ctx, h.r, h.options(into, ""))
 	if errors.Is(err, state.ErrInvalid) { // the side taken references something that the other removed
-		_, err := merging.AbortMerge(ctx, h.r, core.CommitOptions{Stamp: h.stamp(), Branch: into})
-		must.OK(h.t, err)
+		must.Get(merging.AbortMerge(ctx, h.r, core.CommitOptions{Stamp: h.stamp(), Branch: into}))(h.t)
 		h.note("contradictory", into, conflicts)
 		return nil
 	}
@@ -190,8 +183,7 @@ func (h *randomHistory) stepOrUndo(i int) {
 		return
 	}
 	for range n {
-		_, err := history.Undo(h.t.Context(), h.r, "", h.stamp())
-		must.OK(h.t, err)
+		must.Get(history.Undo(h.t.Context(), h.r, "", h.stamp()))(h.t)
 	}
 	must.Same(h.t, h.branches(), before, "undone: branches")
 	h.note("undone", n)
@@ -199,8 +191,7 @@ func (h *randomHistory) stepOrUndo(i int) {
 		return
 	}
 	for range n {
-		_, err := history.Redo(h.t.Context(), h.r, h.stamp())
-		must.OK(h.t, err)
+		must.Get(history.Redo(h.t.Context(), h.r, h.stamp()))(h.t)
 	}
 	must.Same(h.t, h.branches(), after, "redone: branches")
 	h.note("redone", n)
@@ -209,8 +200,7 @@ func (h *randomHistory) stepOrUndo(i int) {
 // newest returns the number of the newest operation.
 func (h *randomHistory) newest() uint64 {
 	h.t.Helper()
-	e, err := h.r.OpLog().Find(h.t.Context(), "@")
-	must.OK(h.t, err)
+	e := must.Get(h.r.OpLog().Find(h.t.Context(), "@"))(h.t)
 	return e.Operation.Seq
 }
 
@@ -248,8 +238,7 @@ func TestHistories(t *testing.T) {
 		runs /= 2 // the result of a merge does not depend on where its blocks are
 	}
 	file := filepath.Join("testdata", "histories.txt")
-	frozen, err := os.ReadFile(file)
-	must.OK(t, err)
+	frozen := must.Get(os.ReadFile(file))(t)
 	want := strings.Split(string(frozen), "\n")
 	kinds := map[string]int{}
 	var now strings.Builder
@@ -272,8 +261,6 @@ func TestHistories(t *testing.T) {
 		must.OK(t, os.WriteFile(file, []byte(now.String()), 0o644))
 	}
 	for _, kind := range []string{"clean", "crossed", "preferred", "one by one", "reverted", "undone", "redone"} {
-		if kinds[kind] == 0 {
-			t.Errorf("nothing was %s", kind)
-		}
+		must.Check(t, kinds[kind] != 0, "nothing was %s", kind)
 	}
 }

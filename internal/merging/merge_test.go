@@ -45,27 +45,21 @@ func TestMergeLaws(t *testing.T) {
 			}
 			sides[i] = repokit.On(t, r, branch, change)
 		}
-		s, err := r.At(t.Context(), sides[0])
-		must.OK(t, err)
+		s := must.Get(r.At(t.Context(), sides[0]))(t)
 		must.Equal(t, repokit.GraphOf(t, r, sides[0], base), s.Graph(), "seed ", seed, ": merge(x, base)")
 		must.Equal(t, repokit.GraphOf(t, r, sides[0], sides[0]), s.Graph(), "seed ", seed, ": merge(x, x)")
 		for _, to := range []ipld.CID{base, sides[0]} { // the same for states, whatever the history
 			repokit.Fork(t, r, "into", sides[0])
 			res, err := merging.CherryPick(t.Context(), r, base.String()+".."+to.String(), repokit.Options("into"))
-			if err != nil || !res.NoChange {
-				t.Fatalf("seed %d: %+v, %v, want no change", seed, res, err)
-			}
+			must.Require(t, err == nil && res.NoChange, "seed %d: %+v, %v, want no change", seed, res, err)
 		}
 		graphs := map[ipld.CID]bool{}
 		for _, order := range [][3]int{{0, 1, 2}, {1, 0, 2}, {2, 1, 0}, {0, 2, 1}} {
 			repokit.GraphOf(t, r, sides[order[0]], sides[order[1]])
-			res, err := merging.Merge(t.Context(), r, sides[order[2]].String(), repokit.Options("into"))
-			must.OK(t, err)
+			res := must.Get(merging.Merge(t.Context(), r, sides[order[2]].String(), repokit.Options("into")))(t)
 			graphs[res.Graph] = true
 		}
-		if len(graphs) != 1 {
-			t.Fatalf("seed %d: the order decides: %v", seed, graphs)
-		}
+		must.Require(t, len(graphs) == 1, "seed %d: the order decides: %v", seed, graphs)
 	}
 }
 
@@ -76,25 +70,20 @@ func TestResolveOneByOne(t *testing.T) {
 	repokit.Resolve(t, r, "a", merging.Choice{Take: graph.TakeOurs})
 	p := repokit.Resolve(t, r, "node/"+graph.NodeID("a").String(),
 		repokit.Changes(`{"node":{"key":"a","summary":"A3","props":{"m":2}}}`))
-	if p.Conflicts[0].Resolution == p.Conflicts[1].Resolution || p.Theirs != theirs {
-		t.Errorf("pending %+v", p)
-	}
+	must.Check(t, p.Conflicts[0].Resolution != p.Conflicts[1].Resolution && p.Theirs == theirs,
+		"pending %+v", p)
 	repokit.Resolve(t, r, graph.NodeID("b").String()[:8], merging.Choice{Take: graph.TakeTheirs})
 	repokit.CheckClean(t, r)
-	res, err := merging.ContinueMerge(t.Context(), r, repokit.Options(""))
-	must.OK(t, err)
-	if len(res.Parents) != 2 || res.Parents[0] != ours || res.Parents[1] != theirs {
-		t.Errorf("parents %v", res.Parents)
-	}
+	res := must.Get(merging.ContinueMerge(t.Context(), r, repokit.Options("")))(t)
+	must.Check(t, len(res.Parents) == 2 && res.Parents[0] == ours && res.Parents[1] == theirs,
+		"parents %v", res.Parents)
 	s := repokit.Head(t, r)
 	a := repokit.NodeByKey(t, s, "a")
-	if a.Summary != "A3" || len(a.Props) != 2 {
-		t.Errorf("a is %+v", a)
-	}
+	must.Equal(t, a.Summary, "A3", "a")
+	must.Equal(t, len(a.Props), 2, "a")
 	// b is back, with the mark and the edges that the draft had.
-	if got := repokit.Sizes(s); got != [4]uint64{4, 2, 1, 0} || repokit.NodeByKey(t, s, "b").Summary != "B2" {
-		t.Errorf("sizes %v", got)
-	}
+	must.Equal(t, repokit.Sizes(s), [4]uint64{4, 2, 1, 0}, "sizes")
+	must.Equal(t, repokit.NodeByKey(t, s, "b").Summary, "B2", "sizes")
 	_, err = r.PendingMerge(t.Context(), "")
 	must.Fail(t, err, store.ErrNotFound)
 	if res, err = merging.Merge(t.Context(), r, "draft", repokit.Options("")); err != nil || !res.UpToDate {
@@ -113,15 +102,13 @@ func TestResolveMovedBranch(t *testing.T) {
 		repokit.Resolve(t, r, "b", merging.Choice{Take: graph.TakeOurs})
 		res, err := merging.ContinueMerge(t.Context(), r, repokit.Options(""))
 		if !clean {
-			if !errors.Is(err, state.ErrConflict) || repokit.Head(t, r).CID() != moved {
-				t.Errorf("%s: %v, want a conflict", text, err)
-			}
+			must.Fail(t, err, state.ErrConflict, text)
+			must.Equal(t, repokit.Head(t, r).CID(), moved, text)
 			continueMoved(t, r, moved, theirs)
 			continue
 		}
-		if err != nil || res.Parents[0] != moved || res.Parents[1] != theirs {
-			t.Fatalf("%s: %+v, %v", text, res, err)
-		}
+		must.Require(t, err == nil && res.Parents[0] == moved && res.Parents[1] == theirs,
+			"%s: %+v, %v", text, res, err)
 		if repokit.NodeByKey(t, repokit.Head(t, r), "a").Summary != "A2" || repokit.NodeByKey(t, repokit.Head(t, r), "d").Summary != "D" {
 			t.Error("something of the three is lost")
 		}
@@ -146,16 +133,10 @@ func continueMoved(t *testing.T, r *core.Repo, moved, theirs ipld.CID) {
 	must.Fail(t, err, state.ErrConflict)
 	repokit.Resolve(t, r, "a", merging.Choice{Take: graph.TakeTheirs})
 	res, err := merging.ContinueMerge(t.Context(), r, repokit.Options(""))
-	if err != nil || res.Parents[0] != moved || res.Parents[1] != p.Theirs {
-		t.Fatalf("%+v, %v", res, err)
-	}
+	must.Require(t, err == nil && res.Parents[0] == moved && res.Parents[1] == p.Theirs, "%+v, %v", res, err)
 	s := repokit.Head(t, r)
-	if a := repokit.NodeByKey(t, s, "a"); a.Summary != "A2" {
-		t.Errorf("a: %+v", a)
-	}
-	if _, err := s.Name(t.Context(), "b"); err == nil {
-		t.Error("the decision about b is lost")
-	}
+	must.Equal(t, repokit.NodeByKey(t, s, "a").Summary, "A2", "a")
+	must.Check(t, must.Err(s.Name(t.Context(), "b")) != nil, "the decision about b is lost")
 	_, err = r.PendingMerge(t.Context(), "")
 	must.Fail(t, err, store.ErrNotFound)
 	repokit.CheckClean(t, r)
@@ -187,17 +168,15 @@ func TestResolveRefuses(t *testing.T) {
 	}
 	var busy *core.InProgressError
 	for name, fn := range map[string]func() error{
-		"merge":  func() error { _, err := merging.Merge(t.Context(), r, "draft", repokit.Options("")); return err },
-		"revert": func() error { _, err := merging.Revert(t.Context(), r, "HEAD", repokit.Options("")); return err },
+		"merge":  func() error { return must.Err(merging.Merge(t.Context(), r, "draft", repokit.Options(""))) },
+		"revert": func() error { return must.Err(merging.Revert(t.Context(), r, "HEAD", repokit.Options(""))) },
 		"pick":   func() error { _, err := merging.CherryPick(t.Context(), r, "draft", repokit.Options("")); return err },
 	} {
 		if err := fn(); !errors.As(err, &busy) || !errors.Is(err, state.ErrConflict) {
 			t.Errorf("%s during a merge: %v", name, err)
 		}
 	}
-	if branch, err := merging.AbortMerge(t.Context(), r, opt); err != nil || branch != "main" {
-		t.Errorf("abort: %q, %v", branch, err)
-	}
+	must.Equal(t, must.Get(merging.AbortMerge(t.Context(), r, opt))(t), "main", "abort")
 	must.Equal(t, repokit.Head(t, r).CID(), ours, "the branch moved")
 	_, err := merging.AbortMerge(t.Context(), r, opt)
 	must.Fail(t, err, store.ErrNotFound)
@@ -222,20 +201,15 @@ func TestResolveContradiction(t *testing.T) {
 {"remove":{"node":"b"}}
 {"remove":{"node":"c"}}`)
 	res, err := merging.Merge(t.Context(), r, "draft", repokit.Options(""))
-	if len(res.Conflicts) != 2 || !errors.Is(err, state.ErrConflict) {
-		t.Fatalf("%+v, %v", res, err)
-	}
+	must.Require(t, len(res.Conflicts) == 2 && errors.Is(err, state.ErrConflict), "%+v, %v", res, err)
 	edge := res.Conflicts[0]
-	if edge.Kind != graph.EndRemoved || edge.Label != "b -e-> c" {
-		t.Errorf("%+v", edge)
-	}
+	must.Equal(t, edge.Kind, graph.EndRemoved)
+	must.Equal(t, edge.Label, "b -e-> c")
 	repokit.Resolve(t, r, "b", merging.Choice{Take: graph.TakeTheirs})
 	repokit.Resolve(t, r, edge.Item.String(), merging.Choice{Take: graph.TakeOurs})
 	_, err = merging.ContinueMerge(t.Context(), r, repokit.Options(""))
 	must.Fail(t, err, state.ErrInvalid)
 	repokit.Resolve(t, r, "b", merging.Choice{Take: graph.TakeOurs})
-	if _, err := merging.ContinueMerge(t.Context(), r, repokit.Options("")); err != nil {
-		t.Error(err)
-	}
+	must.Get(merging.ContinueMerge(t.Context(), r, repokit.Options("")))(t)
 	must.Equal(t, repokit.Sizes(repokit.Head(t, r)), [4]uint64{3, 1, 0, 0}, "sizes")
 }

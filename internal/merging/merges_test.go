@@ -68,18 +68,14 @@ func (c slowCells) Delete(ctx context.Context, cids ...ipld.CID) error {
 func TestMergesDuringCommits(t *testing.T) {
 	ctx := context.WithValue(context.Background(), callers{}, true)
 	st := &slowMerges{Store: mem.New(), gate: make(chan struct{})}
-	r, err := care.New(ctx, st, repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(ctx, st, repokit.By, core.Options{}))(t)
 	next := 0
 	commit := func(until func() bool) {
 		t.Helper()
 		for most := next + 2000; !until(); next++ {
-			if next == most {
-				t.Fatal("no merge was begun")
-			}
-			_, err := r.Commit(ctx, state.ReadChanges(strings.NewReader(repokit.Person(next)), "x"),
-				core.CommitOptions{Stamp: repokit.By})
-			must.OK(t, err)
+			must.Require(t, next != most, "no merge was begun")
+			must.Get(r.Commit(ctx, state.ReadChanges(strings.NewReader(repokit.Person(next)), "x"),
+				core.CommitOptions{Stamp: repokit.By}))(t)
 		}
 	}
 	made := func(n int32) func() bool {
@@ -88,21 +84,16 @@ func TestMergesDuringCommits(t *testing.T) {
 	commit(made(1))
 	ready := next + 100
 	commit(func() bool { return next == ready }) // during the merge
-	s, err := r.Snapshot(ctx, "HEAD")
-	must.OK(t, err)
-	_, err = rank.Retrieve(ctx, s, retrieve.Request{Text: "person lives"})
-	must.OK(t, err)
+	s := must.Get(r.Snapshot(ctx, "HEAD"))(t)
+	must.Get(rank.Retrieve(ctx, s, retrieve.Request{Text: "person lives"}))(t)
 	must.Equal(t, st.stuck.Load(), 1, "the merge did not wait")
-	_, err = care.GC(ctx, r, care.GCOptions{Stamp: repokit.By, KeepOps: 1})
-	must.OK(t, err)
+	must.Get(care.GC(ctx, r, care.GCOptions{Stamp: repokit.By, KeepOps: 1}))(t)
 	must.Equal(t, st.stuck.Load(), 0, "a merge goes on during a collection")
 	commit(made(2))
 	segments := func() int {
 		t.Helper()
-		s, err := r.Snapshot(ctx, "HEAD")
-		must.OK(t, err)
-		stats, err := s.IndexStats(ctx)
-		must.OK(t, err)
+		s := must.Get(r.Snapshot(ctx, "HEAD"))(t)
+		stats := must.Get(s.IndexStats(ctx))(t)
 		return stats.Segments
 	}
 	before := segments()
@@ -150,8 +141,7 @@ func TestNoCommitMerges(t *testing.T) {
 	const base, commits, most = 1200, 1300, 48 << 10
 	ctx := context.WithValue(context.Background(), callers{}, true)
 	st := &meteredMerges{Store: mem.New()}
-	r, err := care.New(ctx, st, repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(ctx, st, repokit.By, core.Options{}))(t)
 	lines := func(from, to int) string {
 		var b strings.Builder
 		for i := from; i < to; i++ {
@@ -164,9 +154,8 @@ func TestNoCommitMerges(t *testing.T) {
 	}
 	commit := func(from, to int) {
 		t.Helper()
-		_, err := r.Commit(ctx, state.ReadChanges(strings.NewReader(lines(from, to)), "x"),
-			core.CommitOptions{Stamp: repokit.By})
-		must.OK(t, err)
+		must.Get(r.Commit(ctx, state.ReadChanges(strings.NewReader(lines(from, to)), "x"),
+			core.CommitOptions{Stamp: repokit.By}))(t)
 	}
 	commit(0, base)
 	worst := int64(0)
@@ -175,13 +164,9 @@ func TestNoCommitMerges(t *testing.T) {
 		commit(base+i, base+i+1)
 		worst = max(worst, st.written.Load())
 	}
-	if worst > most {
-		t.Errorf("a commit of one node wrote %d bytes to the indexes", worst)
-	}
-	s, err := r.Snapshot(ctx, "HEAD")
-	must.OK(t, err)
-	_, err = rank.Retrieve(ctx, s, retrieve.Request{Text: "person lives"})
-	must.OK(t, err)
+	must.Check(t, worst <= most, "a commit of one node wrote %d bytes to the indexes", worst)
+	s := must.Get(r.Snapshot(ctx, "HEAD"))(t)
+	must.Get(rank.Retrieve(ctx, s, retrieve.Request{Text: "person lives"}))(t)
 	if report, err := care.Fsck(ctx, r, care.FsckOptions{}); err != nil || len(report.Errors) > 0 {
 		t.Errorf("fsck: %v %v", err, report.Errors)
 	}

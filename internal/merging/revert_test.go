@@ -31,40 +31,31 @@ func TestRestore(t *testing.T) {
 	repokit.Lines(t, r, whole)
 	first := repokit.Head(t, r)
 	repokit.Lines(t, r, `{"remove":{"node":"b"}}`)
-	res, err := merging.Restore(t.Context(), r, first.CID().String(), []string{"b"}, opt)
-	must.OK(t, err)
+	res := must.Get(merging.Restore(t.Context(), r, first.CID().String(), []string{"b"}, opt))(t)
 	now := repokit.Head(t, r)
-	if res.Graph != first.Graph() || now.Commit().Vectors != first.Commit().Vectors {
-		t.Error("what was restored is not what it was")
-	}
+	must.Equal(t, res.Graph, first.Graph(), "what was restored is not what it was")
+	must.Equal(t, now.Commit().Vectors, first.Commit().Vectors, "what was restored is not what it was")
 	// An edge between two restored nodes comes back whichever is named first; one to a node that
 	// stays removed does not.
 	repokit.Lines(t, r, `{"remove":{"node":"a"}}
 {"remove":{"node":"b"}}
 {"remove":{"node":"c"}}
 {"node":{"key":"d","type":"T"}}`)
-	_, err = merging.Restore(t.Context(), r, first.CID().String(), []string{"c", "b"}, opt)
-	must.OK(t, err)
+	must.Get(merging.Restore(t.Context(), r, first.CID().String(), []string{"c", "b"}, opt))(t)
 	must.Equal(t, repokit.Sizes(repokit.Head(t, r)), [4]uint64{3, 2, 0, 1}, "sizes")
 	// A node that exists is reset, and loses a mark that it did not have.
 	repokit.Lines(t, r, `{"node":{"key":"b","summary":"B1"}}
 {"mark":{"node":"b","state":"forgotten"}}`)
-	_, err = merging.Restore(t.Context(), r, first.CID().String(), []string{"b"}, opt)
-	must.OK(t, err)
+	must.Get(merging.Restore(t.Context(), r, first.CID().String(), []string{"b"}, opt))(t)
 	s := repokit.Head(t, r)
 	m, err := s.Mark(t.Context(), graph.OnNode, graph.NodeID("b"))
-	if err != nil || m != nil || repokit.NodeByKey(t, s, "b").Summary != "B" {
-		t.Errorf("mark %+v, %v", m, err)
-	}
+	must.Check(t, err == nil && m == nil && repokit.NodeByKey(t, s, "b").Summary == "B", "mark %+v, %v", m, err)
 	again, err := merging.Restore(t.Context(), r, first.CID().String(), []string{"b"}, opt)
-	if err != nil || !again.NoChange {
-		t.Errorf("restored twice: %+v, %v", again, err)
-	}
+	must.Check(t, err == nil && again.NoChange, "restored twice: %+v, %v", again, err)
 	for _, names := range [][]string{nil, {"nobody"}} {
 		_, err := merging.Restore(t.Context(), r, first.CID().String(), names, opt)
-		if !errors.Is(err, state.ErrInvalid) && !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("%v: %v", names, err)
-		}
+		must.Check(t, errors.Is(err, state.ErrInvalid) || errors.Is(err, store.ErrNotFound),
+			"%v: %v", names, err)
 	}
 }
 
@@ -90,13 +81,10 @@ func TestRevertIsIdentity(t *testing.T) {
 		opt := repokit.Options("")
 		opt.Stamp = later
 		for i, want := range []*core.Snapshot{before, after} {
-			if _, err := merging.Revert(t.Context(), r, "HEAD", opt); err != nil {
-				t.Fatalf("%s: %v", change, err)
-			}
+			must.Get(merging.Revert(t.Context(), r, "HEAD", opt))(t, change)
 			now := repokit.Head(t, r)
-			if now.Graph() != want.Graph() || now.Commit().Vectors != want.Commit().Vectors {
-				t.Errorf("%s: revert %d of %s is not the identity", change, i, res.Commit)
-			}
+			must.Check(t, now.Graph() == want.Graph() && now.Commit().Vectors == want.Commit().Vectors,
+				"%s: revert %d of %s is not the identity", change, i, res.Commit)
 		}
 	}
 }

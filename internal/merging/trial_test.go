@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -32,19 +31,14 @@ func TestTrialAnswersWhatAWriteWould(t *testing.T) {
 	ctx := t.Context()
 	r := repokit.OpenMem(t)
 	before := repokit.Lines(t, r, trialBefore)
-	sizes, err := r.Storage().Sizes(ctx)
-	must.OK(t, err)
-	trial, err := r.Trial(ctx)
-	must.OK(t, err)
+	sizes := must.Get(r.Storage().Sizes(ctx))(t)
+	trial := must.Get(r.Trial(ctx))(t)
 	tried := repokit.Lines(t, trial, trialAfter)
-	if tried.Commit == before.Commit || tried.Nodes.Added != 1 || tried.Edges.Removed != 1 {
-		t.Errorf("trial: %+v", tried)
-	}
+	must.Check(t, tried.Commit != before.Commit && tried.Nodes.Added == 1 && tried.Edges.Removed == 1,
+		"trial: %+v", tried)
 	answer := func(r *core.Repo) string {
-		s, err := r.Snapshot(ctx, "HEAD")
-		must.OK(t, err)
-		ans, err := rank.Retrieve(ctx, s, retrieve.Request{Text: "apples"})
-		must.OK(t, err)
+		s := must.Get(r.Snapshot(ctx, "HEAD"))(t)
+		ans := must.Get(rank.Retrieve(ctx, s, retrieve.Request{Text: "apples"}))(t)
 		var text strings.Builder
 		for _, item := range ans.Items {
 			text.WriteString(item.Rendered)
@@ -56,9 +50,7 @@ func TestTrialAnswersWhatAWriteWould(t *testing.T) {
 	if _, head, err := r.Branch(ctx); err != nil || head != before.Commit {
 		t.Errorf("the trial moved the branch to %s (%v)", head, err)
 	}
-	if after, err := r.Storage().Sizes(ctx); err != nil || after != sizes {
-		t.Errorf("the trial wrote: %+v, then %+v (%v)", sizes, after, err)
-	}
+	must.Equal(t, must.Get(r.Storage().Sizes(ctx))(t), sizes, "the trial wrote")
 	must.OK(t, trial.Close())
 	if done := repokit.Lines(t, r, trialAfter); done.Commit != tried.Commit || done.Graph != tried.Graph {
 		t.Errorf("the write gives %s, the trial gave %s", done.Commit, tried.Commit)
@@ -70,20 +62,13 @@ func TestTrialAnswersWhatAWriteWould(t *testing.T) {
 
 func TestTrialOfReadOnly(t *testing.T) {
 	dir := t.TempDir()
-	r, err := care.Init(t.Context(), dir, repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.Init(t.Context(), dir, repokit.By, core.Options{}))(t)
 	repokit.Lines(t, r, trialBefore)
 	must.OK(t, r.Close())
-	ro, err := care.Open(dir, core.Options{ReadOnly: true})
-	must.OK(t, err)
-	trial, err := ro.Trial(t.Context())
-	must.OK(t, err)
-	if res := repokit.Lines(t, trial, trialAfter); res.NoChange {
-		t.Error("nothing to commit")
-	}
-	if _, err := trial.Indexes().Rebuild(t.Context(), "HEAD"); err != nil {
-		t.Error(err)
-	}
+	ro := must.Get(care.Open(dir, core.Options{ReadOnly: true}))(t)
+	trial := must.Get(ro.Trial(t.Context()))(t)
+	must.Check(t, !repokit.Lines(t, trial, trialAfter).NoChange, "nothing to commit")
+	must.Get(trial.Indexes().Rebuild(t.Context(), "HEAD"))(t)
 	repokit.CheckClean(t, trial)
 	must.OK(t, ro.Close())
 }
@@ -97,10 +82,8 @@ func TestBlockByPrefix(t *testing.T) {
 		ipld.Entry{Key: "content", Value: ipld.StringValue(long)},
 	)})))
 	res := repokit.Lines(t, r, line)
-	s, err := r.At(ctx, res.Commit)
-	must.OK(t, err)
-	index, err := s.IndexStats(ctx)
-	must.OK(t, err)
+	s := must.Get(r.At(ctx, res.Commit))(t)
+	index := must.Get(s.IndexStats(ctx))(t)
 	var chunk ipld.CID
 	for e, err := range s.Nodes(ctx, graph.ID{}) {
 		must.OK(t, err)
@@ -110,9 +93,8 @@ func TestBlockByPrefix(t *testing.T) {
 		full := want.String()
 		for _, name := range []string{full, full[:20], full[7:20], full[7:59]} {
 			got, data, err := r.Storage().Block(ctx, name)
-			if err != nil || got != want || ipld.Sum(want.Codec(), data) != want {
-				t.Errorf("%s: %s, %v; want %s", name, got, err, want)
-			}
+			must.Check(t, err == nil && got == want && ipld.Sum(want.Codec(), data) == want,
+				"%s: %s, %v; want %s", name, got, err, want)
 		}
 	}
 	for _, name := range []string{
@@ -120,9 +102,8 @@ func TestBlockByPrefix(t *testing.T) {
 		ipld.Sum(ipld.Raw, []byte("nowhere")).String(),
 	} {
 		var missing *state.NotFoundError
-		if _, _, err := r.Storage().Block(ctx, name); !errors.As(err, &missing) {
-			t.Errorf("%q: %v, want a missing block", name, err)
-		}
+		_, _, err := r.Storage().Block(ctx, name)
+		must.Check(t, errors.As(err, &missing), "%q: %v, want a missing block", name, err)
 	}
 }
 
@@ -135,11 +116,9 @@ func TestBlockPrefixOfTwo(t *testing.T) {
 	}
 	res := repokit.Lines(t, r, text.String())
 	sizes, err := r.Storage().Sizes(ctx)
-	if err != nil || sizes.Blocks < 4000 || sizes.DerivedBlocks == 0 || sizes.Operations != 2 {
-		t.Fatalf("%+v, %v", sizes, err)
-	}
-	s, err := r.At(ctx, res.Commit)
-	must.OK(t, err)
+	must.Require(t, err == nil && sizes.Blocks >= 4000 && sizes.DerivedBlocks != 0 && sizes.Operations == 2,
+		"%+v, %v", sizes, err)
+	s := must.Get(r.At(ctx, res.Commit))(t)
 	shared, seen := "", make(map[string]bool)
 	for e, err := range s.Nodes(ctx, graph.ID{}) {
 		must.OK(t, err)
@@ -159,24 +138,16 @@ func TestStagedSnapshotSeesTheStage(t *testing.T) {
 	ctx := context.Background()
 	r := repokit.OpenMem(t)
 	repokit.Lines(t, r, trialBefore)
-	if _, err := r.Stages().Add(ctx, state.ReadChanges(strings.NewReader(trialAfter), "t"),
-		core.StageOptions{Stamp: repokit.By}); err != nil {
-		t.Fatal(err)
-	}
-	s, err := r.Stages().Snapshot(ctx, "")
-	must.OK(t, err)
+	must.Get(r.Stages().Add(ctx, state.ReadChanges(strings.NewReader(trialAfter), "t"),
+		core.StageOptions{Stamp: repokit.By}))(t)
+	s := must.Get(r.Stages().Snapshot(ctx, ""))(t)
 	var found []string
 	for _, name := range []string{"a", "b", "c"} {
 		if _, err := s.Name(ctx, name); err == nil {
 			found = append(found, name)
 		}
 	}
-	if !slices.Equal(found, []string{"a", "c"}) {
-		t.Errorf("staged: %v, want a and c", found)
-	}
-	other, err := r.Stages().Snapshot(ctx, "other")
-	must.OK(t, err)
-	if _, err := other.Name(ctx, "b"); err != nil {
-		t.Errorf("an empty stage is the head: %v", err)
-	}
+	must.Same(t, found, []string{"a", "c"}, "staged")
+	other := must.Get(r.Stages().Snapshot(ctx, "other"))(t)
+	must.Get(other.Name(ctx, "b"))(t, "an empty stage is the head")
 }

@@ -46,23 +46,20 @@ func cliques(n int) string {
 
 func communitiesOf(t testing.TB, s *core.Snapshot) *community.Partition {
 	t.Helper()
-	p, err := outline.Communities(t.Context(), s)
-	must.OK(t, err)
-	return p
+	return must.Get(outline.Communities(t.Context(), s))(t)
 }
 
 // derivedOf counts derived blocks by whether they are of communities.
 func derivedOf(t testing.TB, st store.Store) (communities, others int) {
 	t.Helper()
-	err := st.Derived().Iterate(t.Context(), ipld.CID{}, func(b store.Block) error {
+	must.OK(t, st.Derived().Iterate(t.Context(), ipld.CID{}, func(b store.Block) error {
 		if ipld.RecordKind(b.Data) == community.Kind {
 			communities++
 		} else {
 			others++
 		}
 		return nil
-	})
-	must.OK(t, err)
+	}))
 	return communities, others
 }
 
@@ -78,12 +75,10 @@ func TestCommunitiesAreKept(t *testing.T) {
 	}
 	repokit.Lines(t, r, `{"node":{"key":"p1","type":"Person","summary":"changed"}}`)
 	must.Equal(t, communitiesOf(t, repokit.Head(t, r)), p, "communities are found again though no edge changed")
-	again, err := care.New(t.Context(), st, repokit.By, core.Options{ReadOnly: true})
-	must.OK(t, err)
+	again := must.Get(care.New(t.Context(), st, repokit.By, core.Options{ReadOnly: true}))(t)
 	kept := communitiesOf(t, repokit.Head(t, again))
-	if kept.Len() != p.Len() || !slices.Equal(kept.Members(0), p.Members(0)) {
-		t.Error("those kept are others")
-	}
+	must.Equal(t, kept.Len(), p.Len(), "those kept are others")
+	must.Same(t, kept.Members(0), p.Members(0), "those kept are others")
 	repokit.Lines(t, r, `{"edge":{"type":"knows","src":"p10","dst":"p1"}}`)
 	must.Equal(t, communitiesOf(t, repokit.Head(t, r)).Nodes(), 11, "nodes after another edge")
 	if n, _ := derivedOf(t, st); n != 2 {
@@ -101,12 +96,11 @@ func TestCommunitiesAreCollected(t *testing.T) {
 	repokit.Lines(t, r, cliques(3))
 	repokit.Branch(t, r, "side", "HEAD")
 	repokit.CommitOn(t, r, "side", `{"edge":{"type":"knows","src":"p6","dst":"p1"}}`)
-	side, err := r.Snapshot(t.Context(), "side")
-	must.OK(t, err)
+	side := must.Get(r.Snapshot(t.Context(), "side"))(t)
 	communitiesOf(t, side)
 	communitiesOf(t, repokit.Head(t, r))
 	repokit.DropBranch(t, r, "side")
-	r, err = care.New(t.Context(), st, repokit.By, core.Options{}) // that leases nothing
+	r, err := care.New(t.Context(), st, repokit.By, core.Options{}) // that leases nothing
 	must.OK(t, err)
 	repokit.Gc(t, r, 1)
 	if n, _ := derivedOf(t, st); n != 1 {
@@ -119,26 +113,17 @@ func TestPurgeDropsCommunities(t *testing.T) {
 	r, st := repokit.OverMem(t)
 	repokit.Lines(t, r, cliques(3))
 	communitiesOf(t, repokit.Head(t, r))
-	_, err := care.Purge(t.Context(), r, "p1", care.PurgeOptions{Stamp: repokit.By})
-	must.OK(t, err)
+	must.Get(care.Purge(t.Context(), r, "p1", care.PurgeOptions{Stamp: repokit.By}))(t)
 	if n, _ := derivedOf(t, st); n != 0 {
 		t.Errorf("%d records after a purge", n)
 	}
-	if p := communitiesOf(t, repokit.Head(t, r)); p.Nodes() != 5 {
-		t.Errorf("%d nodes in communities", p.Nodes())
-	}
-	old, err := r.Snapshot(t.Context(), "HEAD~1")
-	must.OK(t, err)
+	must.Equal(t, communitiesOf(t, repokit.Head(t, r)).Nodes(), 5, "nodes in communities")
+	old := must.Get(r.Snapshot(t.Context(), "HEAD~1"))(t)
 	// The erased node keeps its place, and is shown nowhere.
-	if p := communitiesOf(t, old); p.Nodes() != 6 {
-		t.Errorf("%d nodes in communities of the old commit", p.Nodes())
-	}
-	a, err := rank.Retrieve(t.Context(), old, retrieve.Request{Text: "`p0`", Community: true})
-	must.OK(t, err)
+	must.Equal(t, communitiesOf(t, old).Nodes(), 6, "nodes in communities of the old commit")
+	a := must.Get(rank.Retrieve(t.Context(), old, retrieve.Request{Text: "`p0`", Community: true}))(t)
 	for _, it := range a.Items {
-		if it.ID == graph.NodeID("p1") {
-			t.Error("an erased node joined")
-		}
+		must.Check(t, it.ID != graph.NodeID("p1"), "an erased node joined")
 	}
 	repokit.CheckClean(t, r)
 }
@@ -167,8 +152,7 @@ func (d forgedDerived) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 
 func TestDamagedCommunities(t *testing.T) {
 	st := mem.New()
-	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), st, repokit.By, core.Options{}))(t)
 	repokit.Lines(t, r, cliques(4))
 	want := communitiesOf(t, repokit.Head(t, r))
 	for name, forge := range map[string]func(b []byte) []byte{
@@ -180,21 +164,16 @@ func TestDamagedCommunities(t *testing.T) {
 		},
 	} {
 		bad := &forgedBlock{st, forge}
-		r, err := care.New(t.Context(), bad, repokit.By, core.Options{})
-		must.OK(t, err)
+		r := must.Get(care.New(t.Context(), bad, repokit.By, core.Options{}))(t)
 		s := repokit.Head(t, r)
-		_, err = outline.Communities(t.Context(), s)
+		_, err := outline.Communities(t.Context(), s)
 		must.Fail(t, err, store.ErrCorrupt, name)
 		report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
-		if err != nil || !slices.ContainsFunc(report.Errors, func(e care.FsckError) bool {
+		must.Check(t, err == nil && slices.ContainsFunc(report.Errors, func(e care.FsckError) bool {
 			return e.Kind == care.FsckIndex && strings.Contains(e.Message, "communities")
-		}) {
-			t.Errorf("%s: fsck finds %v, %v", name, report.Errors, err)
-		}
+		}), "%s: fsck finds %v, %v", name, report.Errors, err)
 		bad.forge = nil
-		if got := communitiesOf(t, s); got.Len() != want.Len() {
-			t.Errorf("%s: %d communities after the damage", name, got.Len())
-		}
+		must.Equal(t, communitiesOf(t, s).Len(), want.Len(), name)
 	}
 }
 
@@ -208,27 +187,24 @@ func TestForgedCommunities(t *testing.T) {
 	communitiesOf(t, repokit.Head(t, other))
 	var cell [2]ipld.CID
 	cells := func(st store.Store, fn func(key, value ipld.CID)) {
-		err := st.Derived().(store.CellDeleter).Cells(t.Context(), func(key, value ipld.CID) error {
+		must.OK(t, st.Derived().(store.CellDeleter).Cells(t.Context(), func(key, value ipld.CID) error {
 			block, err := st.Derived().Get(t.Context(), value)
 			if err == nil && ipld.RecordKind(block) == community.Kind {
 				fn(key, value)
 			}
 			return err
-		})
-		must.OK(t, err)
+		}))
 	}
 	cells(st, func(key, _ ipld.CID) { cell[0] = key })
 	cells(otherStore, func(_, value ipld.CID) { cell[1] = value })
-	err := otherStore.Derived().Iterate(t.Context(), ipld.CID{}, func(b store.Block) error {
+	must.OK(t, otherStore.Derived().Iterate(t.Context(), ipld.CID{}, func(b store.Block) error {
 		b.Data = bytes.Clone(b.Data)
 		return st.Derived().Put(t.Context(), b)
-	})
-	must.OK(t, err)
+	}))
 	must.OK(t, st.Derived().SetCell(t.Context(), cell[0], cell[1]))
 	res, err := care.Repair(t.Context(), r, care.FsckOptions{})
-	if err != nil || len(res.Done) == 0 || len(res.Report.Errors) > 0 {
-		t.Fatalf("repair: %+v, %v", res, err)
-	}
+	must.Require(t, err == nil && len(res.Done) != 0 && len(res.Report.Errors) <= 0,
+		"repair: %+v, %v", res, err)
 	if n, _ := derivedOf(t, st); n != 0 {
 		t.Errorf("%d records after a repair", n)
 	}
@@ -240,13 +216,8 @@ func TestCommunityReplay(t *testing.T) {
 	s := repokit.Head(t, r)
 	req := retrieve.Request{Text: "`p1`", Community: true, Floor: retrieve.FloorRest}
 	a, err := rank.Retrieve(t.Context(), s, req)
-	if err != nil || len(a.Items) < 5 {
-		t.Fatalf("%d items, %v", len(a.Items), err)
-	}
-	_, err = session.Record(t.Context(), r, session.DefaultSession, a, repokit.By)
-	must.OK(t, err)
+	must.Require(t, err == nil && len(a.Items) >= 5, "%d items, %v", len(a.Items), err)
+	must.Get(session.Record(t.Context(), r, session.DefaultSession, a, repokit.By))(t)
 	res, err := session.Replay(t.Context(), r, session.DefaultSession)
-	if err != nil || !res.Identical {
-		t.Errorf("replay: %+v, %v", res, err)
-	}
+	must.Check(t, err == nil && res.Identical, "replay: %+v, %v", res, err)
 }

@@ -18,11 +18,8 @@ import (
 
 func byCommunity(t testing.TB, r *core.Repo, opt outline.DigestOptions) *outline.Digests {
 	t.Helper()
-	recipe, err := distill.ParseRules([]string{"community", "prop:team"})
-	must.OK(t, err)
-	d, err := outline.Open(t.Context(), repokit.Head(t, r), recipe, opt)
-	must.OK(t, err)
-	return d
+	recipe := must.Get(distill.ParseRules([]string{"community", "prop:team"}))(t)
+	return must.Get(outline.Open(t.Context(), repokit.Head(t, r), recipe, opt))(t)
 }
 
 // TestDigestsByCommunity: whatever nodes and edges come and go, digests by communities are those made from
@@ -92,8 +89,7 @@ func TestDigestsByCommunity(t *testing.T) {
 func checkCommunities(t *testing.T, r *core.Repo) {
 	t.Helper()
 	d := byCommunity(t, r, outline.DigestOptions{})
-	p, err := outline.Communities(t.Context(), repokit.Head(t, r))
-	must.OK(t, err)
+	p := must.Get(outline.Communities(t.Context(), repokit.Head(t, r)))(t)
 	for number := range p.Len() {
 		ids := make([]graph.ID, 0, len(p.Members(number)))
 		for _, m := range p.Members(number) {
@@ -111,8 +107,6 @@ func checkCommunities(t *testing.T, r *core.Repo) {
 	must.OK(t, err)
 	other := digestsOf(t, repokit.Head(t, r), outline.DigestOptions{})
 	plain, _, err := other.Top(t.Context(), other.Blocks, graph.ID{})
-	if err != nil || plain.Source == root.Source {
-		t.Errorf("two recipes have one source, %v", err)
-	}
+	must.Check(t, err == nil && plain.Source != root.Source, "two recipes have one source, %v", err)
 	repokit.CheckClean(t, r)
 }

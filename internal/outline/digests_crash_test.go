@@ -76,9 +76,7 @@ func TestDigestsCrash(t *testing.T) {
 	}
 	must.OK(t, r.Close())
 	t.Logf("%d changes, power cut at %d, digests found in %d of twice as many", fsys.Ops(), points, kept)
-	if points < 3 || kept == 0 {
-		t.Errorf("%d points tested, digests found in %d", points, kept)
-	}
+	must.Check(t, points >= 3 && kept != 0, "%d points tested, digests found in %d", points, kept)
 	if found, err := checkDigestsCrashed(t, fsys.Clone(0, nil), fresh); err != nil || !found {
 		t.Errorf("at the end: found %v, %v", found, err)
 	}

@@ -19,24 +19,19 @@ import (
 // TestDigestsOfOtherRules: digests made by other rules of the guard are computed again, and the old ones are collected.
 func TestDigestsOfOtherRules(t *testing.T) {
 	st, by := mem.New(), state.Stamp{Author: "test", Time: 1, Command: []string{"test"}}
-	r, err := care.New(t.Context(), st, by, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), st, by, core.Options{}))(t)
 	defer r.Close()
 	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(
 		`{"node":{"key":"a","type":"Note","summary":"One thing is known."}}`), "lines"), core.CommitOptions{Stamp: by})
 	must.OK(t, err)
-	s, err := r.At(t.Context(), res.Commit)
-	must.OK(t, err)
+	s := must.Get(r.At(t.Context(), res.Commit))(t)
 	recipe := distill.Default()
-	_, err = outline.Open(t.Context(), s, recipe, outline.DigestOptions{Keep: true})
-	must.OK(t, err)
+	must.Get(outline.Open(t.Context(), s, recipe, outline.DigestOptions{Keep: true}))(t)
 	mine := outline.DigestsKey(s.State.Root, recipe)
 	others := outline.DigestsKeyUnder(s.State.Root, recipe, sha256.Sum256([]byte("other rules")))
-	if mine == others || mine != outline.DigestsKeyUnder(s.State.Root, recipe, guard.Version()) {
-		t.Fatal("the key does not depend on the rules")
-	}
-	head, err := r.Derived().Cell(t.Context(), mine)
-	must.OK(t, err)
+	must.Require(t, mine != others && mine == outline.DigestsKeyUnder(s.State.Root, recipe, guard.Version()),
+		"the key does not depend on the rules")
+	head := must.Get(r.Derived().Cell(t.Context(), mine))(t)
 	if err := r.Derived().SetCell(t.Context(), others, head); err != nil { // as a program with other rules left it
 		t.Fatal(err)
 	}
@@ -46,7 +41,5 @@ func TestDigestsOfOtherRules(t *testing.T) {
 	}
 	r.Digests.Clear()
 	d, err := outline.Open(t.Context(), s, recipe, outline.DigestOptions{Keep: true})
-	if err != nil || d.Found || d.Work.Digests == 0 {
-		t.Errorf("not computed again: %+v, %v", d, err)
-	}
+	must.Check(t, err == nil && !d.Found && d.Work.Digests != 0, "not computed again: %+v, %v", d, err)
 }

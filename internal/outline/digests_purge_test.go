@@ -26,9 +26,7 @@ func forgeText(t testing.TB, r *core.Repo, st store.Store, source distill.Source
 	t.Helper()
 	ctx, at := t.Context(), repokit.Head(t, r)
 	w, _, err := outline.ReadDigestText(ctx, at, source)
-	if err != nil || w == nil {
-		t.Fatalf("text: %v, %v", w, err)
-	}
+	must.Require(t, err == nil && w != nil, "text: %v, %v", w, err)
 	change(w)
 	buffer := store.NewStage(st.Facts(), 0)
 	nodes := prolly.NewNodes(buffer, nil)
@@ -54,8 +52,7 @@ func forgeText(t testing.TB, r *core.Repo, st store.Store, source distill.Source
 // purgedTexts purges t5, which is in p0, and returns how many texts went.
 func purgedTexts(t testing.TB, r *core.Repo) int {
 	t.Helper()
-	res, err := care.Purge(t.Context(), r, "t5", care.PurgeOptions{Stamp: repokit.By})
-	must.OK(t, err)
+	res := must.Get(care.Purge(t.Context(), r, "t5", care.PurgeOptions{Stamp: repokit.By}))(t)
 	return repokit.Kinds(res.Erased)["digest"]
 }
 
@@ -69,8 +66,7 @@ func TestPurgeWithoutGraph(t *testing.T) {
 		core.CommitOptions{Stamp: repokit.By, Branch: "side", Message: "aside"})
 	must.OK(t, err)
 	mustWrite(t, r, "side", repokit.TextFor(topOf(t, repokit.Head(t, r), "p1"), "Scope one."))
-	_, err = merging.CherryPick(t.Context(), r, "side", repokit.Options("main"))
-	must.OK(t, err)
+	must.Get(merging.CherryPick(t.Context(), r, "side", repokit.Options("main")))(t)
 	mustWrite(t, r, "", repokit.TextFor(topOf(t, repokit.Head(t, r), "p2"), "Scope two."))
 	repokit.DropBranch(t, r, "side")
 	repokit.Gc(t, r, 1)
@@ -102,8 +98,7 @@ func TestPurgeForgedTexts(t *testing.T) {
 // TestPurgeWithoutVersion: a text of a graph whose version of the node is not here goes with the node.
 func TestPurgeWithoutVersion(t *testing.T) {
 	st := mem.New()
-	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), st, repokit.By, core.Options{}))(t)
 	repokit.Lines(t, r, projects(20))
 	old := repokit.NodeCID(t, r, "t5")
 	mustWrite(t, r, "", repokit.TextFor(topOf(t, repokit.Head(t, r), "p0"), "Scope zero."))
@@ -137,15 +132,12 @@ func TestAcceptErasesTexts(t *testing.T) {
 	tip := repokit.MainRef(t, from)
 	file := repokit.Pack(t, from, exchange.PackOptions{Refs: []core.Ref{tip}})
 	origin := graph.RefName("refs/remotes/origin/heads/main")
-	_, err := repokit.Receive(t, to, file, exchange.RefUpdate{Ref: origin, To: tip.Target})
-	must.OK(t, err)
+	must.Get(repokit.Receive(t, to, file, exchange.RefUpdate{Ref: origin, To: tip.Target}))(t)
 	repokit.Fork(t, to, "main", tip.Target)
 	mustWrite(t, to, "", repokit.TextFor(topOf(t, repokit.Head(t, to), "p0"), "Scope zero."),
 		repokit.TextFor(topOf(t, repokit.Head(t, to), "p1"), "Scope one."))
 	w, _, err := outline.ReadDigestText(t.Context(), repokit.Head(t, to), topOf(t, repokit.Head(t, to), "p0").Source)
-	if err != nil || w == nil {
-		t.Fatal(w, err)
-	}
+	must.Require(t, err == nil && w != nil, "%v %v", w, err)
 	purgedTexts(t, from)
 	told, _, err := care.TellRedactions(t.Context(), from, ipld.CID{}, 10)
 	must.OK(t, err)
@@ -153,9 +145,8 @@ func TestAcceptErasesTexts(t *testing.T) {
 	text := store.NewBlock(ipld.DagCBOR, w.Encode()).CID
 	for _, opt.DryRun = range []bool{true, false} {
 		got, err := care.AcceptRedactions(t.Context(), to, told, opt)
-		if err != nil || !slices.Contains(got.Erased, text) || len(got.Erased) != len(told)+1 {
-			t.Fatalf("%+v, %v", got, err)
-		}
+		must.Require(t, err == nil && slices.Contains(got.Erased, text) && len(got.Erased) == len(told)+1,
+			"%+v, %v", got, err)
 		if _, gone, err := toStore.Redacted(t.Context(), text); gone == opt.DryRun || err != nil {
 			t.Errorf("dry run %v: erased %v, %v", opt.DryRun, gone, err)
 		}

@@ -26,9 +26,7 @@ func TestAltitude(t *testing.T) {
 			Text: text, OutputOptions: retrieve.OutputOptions{Altitude: at}, Budget: new(budget), Floor: retrieve.FloorRest,
 		})
 		must.OK(t, err)
-		if budget > 0 && a.TokensUsed > budget {
-			t.Errorf("%s: %d tokens of %d", at, a.TokensUsed, budget)
-		}
+		must.Check(t, budget <= 0 || a.TokensUsed <= budget, "%s: %d tokens of %d", at, a.TokensUsed, budget)
 		sum := 0
 		covered := map[graph.ID]string{}
 		for _, d := range a.Digests {
@@ -53,25 +51,20 @@ func TestAltitude(t *testing.T) {
 			sum += it.Tokens
 			must.Equal(t, covered[it.ID], "", it.ID, " is an item and covered")
 		}
-		if sum != a.TokensUsed {
-			t.Errorf("%d tokens, said to be %d", sum, a.TokensUsed)
-		}
+		must.Equal(t, sum, a.TokensUsed, "tokens, said to be")
 		return a
 	}
 	const broad, narrow = "what do we know about boats at a berth", "which boat does task 7 moor"
 	plain := ask(retrieve.AltitudeEntity, broad, 400)
-	if len(plain.Digests) > 0 || len(plain.Items) == 0 {
-		t.Errorf("%d digests and %d items of entities", len(plain.Digests), len(plain.Items))
-	}
+	must.Check(t, len(plain.Digests) <= 0 && len(plain.Items) != 0,
+		"%d digests and %d items of entities", len(plain.Digests), len(plain.Items))
 	for _, at := range []retrieve.Altitude{retrieve.AltitudeScope, retrieve.AltitudeAuto} {
 		a := ask(at, broad, 400)
 		if len(a.Digests) == 0 || len(a.Items) == 0 || len(a.Digests[0].Covers) == 0 || a.Digests[0].Facts == 0 {
 			t.Errorf("%s: %d digests and %d items", at, len(a.Digests), len(a.Items))
 		}
 	}
-	if a := ask(retrieve.AltitudeAuto, narrow, 400); len(a.Digests) > 0 {
-		t.Error("digests for a narrow question")
-	}
+	must.Check(t, len(ask(retrieve.AltitudeAuto, narrow, 400).Digests) <= 0, "digests for a narrow question")
 	if a := ask(retrieve.AltitudeRoot, broad, 2000); len(a.Digests) == 0 || a.Digests[0].Name != "root" {
 		t.Error("no digest of the whole")
 	}
@@ -90,13 +83,9 @@ func TestAltitude(t *testing.T) {
 		t.Error("an altitude that there is not")
 	}
 	for _, at := range retrieve.Altitudes() {
-		if _, err := session.Record(t.Context(), r, session.DefaultSession, ask(at, broad, 600), repokit.By); err != nil {
-			t.Fatalf("%s: %v", at, err)
-		}
+		must.Get(session.Record(t.Context(), r, session.DefaultSession, ask(at, broad, 600), repokit.By))(t, at)
 	}
 	res, err := session.Replay(t.Context(), r, session.DefaultSession)
-	if err != nil || !res.Identical {
-		t.Errorf("replay: %+v, %v", res, err)
-	}
+	must.Check(t, err == nil && res.Identical, "replay: %+v, %v", res, err)
 	repokit.CheckClean(t, r)
 }

@@ -23,21 +23,18 @@ var keepDigests = outline.DigestOptions{Keep: true}
 
 func digestsOf(t testing.TB, s *core.Snapshot, opt outline.DigestOptions) *outline.Digests {
 	t.Helper()
-	d, err := outline.Open(t.Context(), s, distill.Default(), opt)
-	must.OK(t, err)
-	return d
+	return must.Get(outline.Open(t.Context(), s, distill.Default(), opt))(t)
 }
 
 // digestBlocks counts the digests in a store.
 func digestBlocks(t testing.TB, st store.Store) (n int) {
 	t.Helper()
-	err := st.Derived().Iterate(t.Context(), ipld.CID{}, func(b store.Block) error {
+	must.OK(t, st.Derived().Iterate(t.Context(), ipld.CID{}, func(b store.Block) error {
 		if ipld.RecordKind(b.Data) == distill.KindDigest {
 			n++
 		}
 		return nil
-	})
-	must.OK(t, err)
+	}))
 	return n
 }
 
@@ -63,24 +60,18 @@ func TestDigestsAreKept(t *testing.T) {
 		t.Errorf("something was made where nothing was before: %+v", d.Work)
 	}
 	first := digestsOf(t, repokit.Head(t, r), keepDigests)
-	if !first.Kept || first.Found || first.Work.Digests < 20 || digestBlocks(t, st) == 0 {
-		t.Fatalf("kept %v, %+v", first.Kept, first.Work)
-	}
+	must.Require(t, first.Kept && !first.Found && first.Work.Digests >= 20 && digestBlocks(t, st) != 0,
+		"kept %v, %+v", first.Kept, first.Work)
 	root, _, err := first.Top(t.Context(), first.Blocks, graph.ID{})
-	if err != nil || root.Facts != 405 || root.Scopes != 5 || len(root.Text) == 0 {
-		t.Fatalf("%+v, %v", root, err)
-	}
-	if again := digestsOf(t, repokit.Head(t, r), keepDigests); again.Work != (distill.Work{}) {
-		t.Errorf("work for nothing: %+v", again.Work)
-	}
+	must.Require(t, err == nil && root.Facts == 405 && root.Scopes == 5 && len(root.Text) != 0,
+		"%+v, %v", root, err)
+	must.Equal(t, digestsOf(t, repokit.Head(t, r), keepDigests).Work, (distill.Work{}), "work for nothing")
 	repokit.Lines(t, r, `{"node":{"key":"t7","type":"Task","summary":"Task 7 is done on 3 May."}}`)
 	next := digestsOf(t, repokit.Head(t, r), outline.DigestOptions{Only: true, Keep: true})
 	above, err := next.Above(t.Context(), graph.NodeID("t7"))
-	if err != nil || !next.Found || next.Work.Digests > 2*len(above)+2 {
-		t.Errorf("height %d: %+v, %v", len(above), next.Work, err)
-	}
-	ro, err := care.New(t.Context(), st, repokit.By, core.Options{ReadOnly: true})
-	must.OK(t, err)
+	must.Check(t, err == nil && next.Found && next.Work.Digests <= 2*len(above)+2,
+		"height %d: %+v, %v", len(above), next.Work, err)
+	ro := must.Get(care.New(t.Context(), st, repokit.By, core.Options{ReadOnly: true}))(t)
 	if kept := digestsOf(t, repokit.Head(t, ro), outline.DigestOptions{}); kept.Root != next.Root || kept.Work.Digests > 0 {
 		t.Errorf("kept %s, want %s", kept.Root, next.Root)
 	}
@@ -91,9 +82,8 @@ func TestDigestsAreKept(t *testing.T) {
 		t.Errorf("another way gives another root: %s, %s", fresh.Root, next.Root)
 	}
 	repokit.Gc(t, r, 1)
-	if kept := digestsOf(t, repokit.Head(t, r), outline.DigestOptions{}); kept.Work.Digests > 0 {
-		t.Error("gone after a collection")
-	}
+	must.Check(t, digestsOf(t, repokit.Head(t, r), outline.DigestOptions{}).Work.Digests <= 0,
+		"gone after a collection")
 	repokit.CheckClean(t, r)
 }
 
@@ -105,15 +95,12 @@ func TestDigestsSeeMarks(t *testing.T) {
 	repokit.Lines(t, r, `{"mark":{"node":"t3","state":"retired"}}`)
 	hidden := digestsOf(t, repokit.Head(t, r), keepDigests)
 	root, _, err := hidden.Top(t.Context(), hidden.Blocks, graph.ID{})
-	if err != nil || root.Facts != 34 {
-		t.Errorf("%d facts, %v", root.Facts, err)
-	}
+	must.OK(t, err, "facts")
+	must.Equal(t, root.Facts, 34, "facts")
 	if list, err := hidden.Above(t.Context(), graph.NodeID("t3")); len(list) > 0 || err != nil {
 		t.Errorf("a hidden node is in %d digests, %v", len(list), err)
 	}
-	if hidden.Root == before.Root {
-		t.Error("a mark changes nothing")
-	}
+	must.Check(t, hidden.Root != before.Root, "a mark changes nothing")
 	repokit.Lines(t, r, `{"mark":{"node":"p1","state":"forgotten"}}`)
 	scope := digestsOf(t, repokit.Head(t, r), keepDigests)
 	d, _, err := scope.Top(t.Context(), scope.Blocks, graph.NodeID("p1"))
@@ -127,17 +114,14 @@ func TestPurgeDropsDigests(t *testing.T) {
 	r, st := repokit.OverMem(t)
 	repokit.Lines(t, r, projects(40))
 	digestsOf(t, repokit.Head(t, r), keepDigests)
-	_, err := care.Purge(t.Context(), r, "t5", care.PurgeOptions{Stamp: repokit.By})
-	must.OK(t, err)
+	must.Get(care.Purge(t.Context(), r, "t5", care.PurgeOptions{Stamp: repokit.By}))(t)
 	must.Equal(t, digestBlocks(t, st), 0, "digests after a purge")
 	for _, rev := range []string{"HEAD", "HEAD~1"} {
-		s, err := r.Snapshot(t.Context(), rev)
-		must.OK(t, err)
+		s := must.Get(r.Snapshot(t.Context(), rev))(t)
 		d := digestsOf(t, s, keepDigests)
 		root, _, err := d.Top(t.Context(), d.Blocks, graph.ID{})
-		if err != nil || root.Facts != 44 {
-			t.Errorf("%s: %d facts, %v", rev, root.Facts, err)
-		}
+		must.OK(t, err, rev)
+		must.Equal(t, root.Facts, 44, rev)
 	}
 	repokit.CheckClean(t, r)
 }
@@ -147,8 +131,7 @@ func TestDigestsAreCollected(t *testing.T) {
 	repokit.Lines(t, r, projects(40))
 	repokit.Branch(t, r, "side", "HEAD")
 	repokit.CommitOn(t, r, "side", `{"node":{"key":"t3","type":"Task","summary":"Something else."}}`)
-	side, err := r.Snapshot(t.Context(), "side")
-	must.OK(t, err)
+	side := must.Get(r.Snapshot(t.Context(), "side"))(t)
 	digestsOf(t, repokit.Head(t, r), keepDigests)
 	only := digestBlocks(t, st)
 	digestsOf(t, side, keepDigests)
@@ -156,55 +139,46 @@ func TestDigestsAreCollected(t *testing.T) {
 		t.Errorf("%d digests of two states, %d of one", n, only)
 	}
 	repokit.DropBranch(t, r, "side")
-	r, err = care.New(t.Context(), st, repokit.By, core.Options{})
-	must.OK(t, err)
+	r = must.Get(care.New(t.Context(), st, repokit.By, core.Options{}))(t)
 	repokit.Gc(t, r, 1)
-	if n := digestBlocks(t, st); n != only {
-		t.Errorf("%d digests after the branch is gone, want %d", n, only)
-	}
+	must.Equal(t, digestBlocks(t, st), only, "digests after the branch is gone")
 	repokit.CheckClean(t, r)
 }
 
 // TestDamagedDigests: damage is reported, and a repair computes the digests again.
 func TestDamagedDigests(t *testing.T) {
 	st := mem.New()
-	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), st, repokit.By, core.Options{}))(t)
 	repokit.Lines(t, r, projects(40))
 	want := digestsOf(t, repokit.Head(t, r), keepDigests)
 	other, otherStore := repokit.OverMem(t)
 	repokit.Lines(t, other, projects(41))
 	digestsOf(t, repokit.Head(t, other), keepDigests)
 	cells := func(st store.Store) (key, value ipld.CID) {
-		err := st.Derived().(store.CellDeleter).Cells(t.Context(), func(k, v ipld.CID) error {
+		must.OK(t, st.Derived().(store.CellDeleter).Cells(t.Context(), func(k, v ipld.CID) error {
 			block, err := st.Derived().Get(t.Context(), v)
 			if err == nil && ipld.RecordKind(block) == "digests" {
 				key, value = k, v
 			}
 			return err
-		})
-		must.OK(t, err)
+		}))
 		return key, value
 	}
 	key, _ := cells(st)
 	_, forged := cells(otherStore)
-	err = otherStore.Derived().Iterate(t.Context(), ipld.CID{}, func(b store.Block) error {
+	must.OK(t, otherStore.Derived().Iterate(t.Context(), ipld.CID{}, func(b store.Block) error {
 		b.Data = slices.Clone(b.Data)
 		return st.Derived().Put(t.Context(), b)
-	})
-	must.OK(t, err)
+	}))
 	must.OK(t, st.Derived().SetCell(t.Context(), key, forged))
-	r, err = care.New(t.Context(), st, repokit.By, core.Options{})
-	must.OK(t, err)
-	_, err = outline.Open(t.Context(), repokit.Head(t, r), distill.Default(), outline.DigestOptions{})
+	r = must.Get(care.New(t.Context(), st, repokit.By, core.Options{}))(t)
+	_, err := outline.Open(t.Context(), repokit.Head(t, r), distill.Default(), outline.DigestOptions{})
 	must.Fail(t, err, store.ErrCorrupt)
 	res, err := care.Repair(t.Context(), r, care.FsckOptions{})
-	if err != nil || len(res.Done) == 0 || len(res.Report.Errors) > 0 {
-		t.Fatalf("repair: %+v, %v", res, err)
-	}
-	if got := digestsOf(t, repokit.Head(t, r), keepDigests); got.Root != want.Root {
-		t.Error("other digests after the repair")
-	}
+	must.Require(t, err == nil && len(res.Done) != 0 && len(res.Report.Errors) <= 0,
+		"repair: %+v, %v", res, err)
+	must.Check(t, digestsOf(t, repokit.Head(t, r), keepDigests).Root == want.Root,
+		"other digests after the repair")
 }
 
 // TestDigestRules: properties and types make scopes too.
@@ -218,15 +192,12 @@ func TestDigestRules(t *testing.T) {
 		"type":      {"type Note": 2, "type Idea": 1},
 		"prop:n":    {"prop n=1": 1},
 	} {
-		recipe, err := distill.ParseRules([]string{words})
-		must.OK(t, err)
-		d, err := outline.Open(t.Context(), repokit.Head(t, r), recipe, keepDigests)
-		must.OK(t, err)
+		recipe := must.Get(distill.ParseRules([]string{words}))(t)
+		d := must.Get(outline.Open(t.Context(), repokit.Head(t, r), recipe, keepDigests))(t)
 		for name, facts := range want {
 			got, _, err := d.Top(t.Context(), d.Blocks, distill.PseudoScope(name))
-			if err != nil || got == nil || got.Facts != facts || got.Name != name {
-				t.Errorf("%s: %s: %+v, %v", words, name, got, err)
-			}
+			must.Check(t, err == nil && got != nil && got.Facts == facts && got.Name == name,
+				"%s: %s: %+v, %v", words, name, got, err)
 		}
 	}
 	for _, bad := range [][]string{{"edge:"}, {"prop"}, {"type:x"}, {"type", "type"}, {"x:y"}, slices.Repeat([]string{"type"}, 20)} {

@@ -32,26 +32,20 @@ func topOf(t testing.TB, s *core.Snapshot, key string) *distill.Digest {
 	}
 	d := digestsOf(t, s, outline.DigestOptions{})
 	top, _, err := d.Top(t.Context(), d.Blocks, id)
-	if err != nil || top == nil {
-		t.Fatalf("digest of %q: %v, %v", key, top, err)
-	}
+	must.Require(t, err == nil && top != nil, "digest of %q: %v, %v", key, top, err)
 	return top
 }
 
 func mustWrite(t testing.TB, r *core.Repo, branch string, texts ...outline.DigestText) *outline.DigestTextsResult {
 	t.Helper()
-	res, err := repokit.WriteTexts(r, branch, texts...)
-	must.OK(t, err)
-	return res
+	return must.Get(repokit.WriteTexts(r, branch, texts...))(t)
 }
 
 // textOf is the text that a model wrote of a digest, "" for none.
 func textOf(t testing.TB, s *core.Snapshot, key string) string {
 	t.Helper()
 	w, refused, err := outline.ReadDigestText(t.Context(), s, topOf(t, s, key).Source)
-	if err != nil || refused {
-		t.Fatalf("text of %q: %v, %v", key, refused, err)
-	}
+	must.Require(t, err == nil && !refused, "text of %q: %v, %v", key, refused, err)
 	if w == nil {
 		return ""
 	}
@@ -76,16 +70,12 @@ func TestWrittenTexts(t *testing.T) {
 	for _, key := range []string{"", "p1"} {
 		must.Equal(t, textOf(t, repokit.Head(t, r), key), "", key, ": a text of what was is shown")
 	}
-	_, err := merging.Revert(t.Context(), r, changed.Commit.String(), repokit.Options(""))
-	must.OK(t, err)
-	if got := textOf(t, repokit.Head(t, r), "p1"); got == "" {
-		t.Error("the text does not come back with what it is of")
-	}
+	must.Get(merging.Revert(t.Context(), r, changed.Commit.String(), repokit.Options("")))(t)
+	must.Check(t, textOf(t, repokit.Head(t, r), "p1") != "", "the text does not come back with what it is of")
 	repokit.Lines(t, r, `{"node":{"key":"t1","type":"Task","summary":"Task 1 is done again."}}`)
 	res = mustWrite(t, r, "", repokit.TextFor(topOf(t, repokit.Head(t, r), "p2"), "The second project."))
-	if res.Dropped != 2 || repokit.Head(t, r).State.Digests.Len() != 1 {
-		t.Errorf("dropped %d, left %d", res.Dropped, repokit.Head(t, r).State.Digests.Len())
-	}
+	must.Equal(t, res.Dropped, 2, "dropped")
+	must.Equal(t, repokit.Head(t, r).State.Digests.Len(), 1, "dropped")
 	repokit.Gc(t, r, 1)
 	must.Equal(t, textOf(t, repokit.Head(t, r), "p2"), "The second project.", "after a collection")
 	repokit.CheckClean(t, r)
@@ -123,8 +113,7 @@ func TestWrittenTextsRefuse(t *testing.T) {
 // digestsTree is the root of the tree of texts of a branch's commit.
 func digestsTree(t testing.TB, r *core.Repo, rev string) ipld.CID {
 	t.Helper()
-	s, err := r.Snapshot(t.Context(), rev)
-	must.OK(t, err)
+	s := must.Get(r.Snapshot(t.Context(), rev))(t)
 	return s.Commit().Digests
 }
 
@@ -144,22 +133,19 @@ func TestWrittenTextsMerge(t *testing.T) {
 					mustWrite(t, r, branch, repokit.TextFor(topOf(t, repokit.Head(t, r), key), fmt.Sprintf("Text %d.", rng.IntN(3))))
 				}
 			}
-			s, err := r.Snapshot(t.Context(), branch)
-			must.OK(t, err)
+			s := must.Get(r.Snapshot(t.Context(), branch))(t)
 			sides[i] = s.CID()
 		}
 		trees := map[ipld.CID]bool{}
 		for _, order := range [][3]int{{0, 1, 2}, {1, 0, 2}, {2, 1, 0}, {0, 2, 1}} {
 			repokit.GraphOf(t, r, sides[order[0]], sides[order[1]])
-			_, err := merging.Merge(t.Context(), r, sides[order[2]].String(), repokit.Options("into"))
-			must.OK(t, err)
+			must.Get(merging.Merge(t.Context(), r, sides[order[2]].String(), repokit.Options("into")))(t)
 			trees[digestsTree(t, r, "into")] = true
 		}
 		repokit.GraphOf(t, r, sides[0], base)
 		same := digestsTree(t, r, "into") == digestsTree(t, r, "s0")
-		if len(trees) != 1 || !same {
-			t.Fatalf("seed %d: the order decides: %v, with the base the same: %v", seed, trees, same)
-		}
+		must.Require(t, len(trees) == 1 && same,
+			"seed %d: the order decides: %v, with the base the same: %v", seed, trees, same)
 		repokit.CheckClean(t, r)
 	}
 }
@@ -177,8 +163,7 @@ func TestWrittenTextsTravel(t *testing.T) {
 		file := repokit.Pack(t, from, opt)
 		_, err := repokit.Receive(t, to, file, exchange.RefUpdate{Ref: tracked, To: ref.Target, From: before})
 		must.OK(t, err)
-		s, err := to.At(t.Context(), ref.Target)
-		must.OK(t, err)
+		s := must.Get(to.At(t.Context(), ref.Target))(t)
 		return s, file
 	}
 	s, _ := travel(exchange.PackOptions{}, nil)
@@ -200,22 +185,18 @@ func TestPurgeErasesTexts(t *testing.T) {
 	repokit.Lines(t, r, `{"node":{"key":"t5","type":"Task","summary":"Task 5 is another."}}`)
 	mustWrite(t, r, "", repokit.TextFor(topOf(t, repokit.Head(t, r), "p0"), "Scope zero by now."))
 	has := func(text string) (found bool) {
-		err := st.Facts().Iterate(t.Context(), ipld.CID{}, func(b store.Block) error {
+		must.OK(t, st.Facts().Iterate(t.Context(), ipld.CID{}, func(b store.Block) error {
 			found = found || bytes.Contains(b.Data, []byte(text))
 			return nil
-		})
-		must.OK(t, err)
+		}))
 		return found
 	}
-	res, err := care.Purge(t.Context(), r, "t5", care.PurgeOptions{Stamp: repokit.By})
-	must.OK(t, err)
+	res := must.Get(care.Purge(t.Context(), r, "t5", care.PurgeOptions{Stamp: repokit.By}))(t)
 	if n := repokit.Kinds(res.Erased)["digest"]; n != 3 {
 		t.Errorf("%d texts erased: %+v", n, res.Erased)
 	}
 	for _, text := range []string{"Whole as it was", "Scope zero of t5", "Scope zero by now"} {
-		if has(text) {
-			t.Errorf("%q is still there", text)
-		}
+		must.Check(t, !has(text), "%q is still there", text)
 	}
 	must.Equal(t, textOf(t, repokit.Head(t, r), "p1"), "Scope one.", "the text of a scope without the node")
 	repokit.CheckClean(t, r)
@@ -255,9 +236,8 @@ func TestWrittenTextsAreTouched(t *testing.T) {
 	}
 	_, err := outline.WriteDigests(t.Context(), r, distill.Default(),
 		[]outline.DigestText{repokit.TextFor(topOf(t, repokit.Head(t, r), ""), "Whole.")}, core.CommitOptions{Stamp: stamp})
-	if err != nil || !slices.Equal(kinds, []state.TouchKind{core.TouchDigest}) {
-		t.Errorf("asked about %v, %v", kinds, err)
-	}
+	must.OK(t, err, "asked about")
+	must.Same(t, kinds, []state.TouchKind{core.TouchDigest}, "asked about")
 }
 
 // TestWrittenTextsThatFit: of texts that do not depend on each other, valid ones are stored and the others reported.
@@ -272,8 +252,7 @@ func TestWrittenTextsThatFit(t *testing.T) {
 	}
 	gone := repokit.TextFor(topOf(t, repokit.Head(t, r), "p1"), "Of a text that is purged.")
 	mustWrite(t, r, "", gone)
-	_, err := care.PurgeText(t.Context(), r, "text that is purged", care.PurgeOptions{Stamp: repokit.By})
-	must.OK(t, err)
+	must.Get(care.PurgeText(t.Context(), r, "text that is purged", care.PurgeOptions{Stamp: repokit.By}))(t)
 	stale := repokit.TextFor(topOf(t, repokit.Head(t, r), ""), "Whole.")
 	stale.Source[3]++
 	fits := repokit.TextFor(topOf(t, repokit.Head(t, r), "p0"), "Scope zero.")
@@ -297,17 +276,13 @@ func TestWrittenTextsReportModel(t *testing.T) {
 	stamp := repokit.By
 	stamp.Secrets.Allow = []string{"aws-access-token"}
 	opt := core.CommitOptions{Stamp: stamp, Branch: "side"}
-	_, err := outline.WriteDigests(t.Context(), r, distill.Default(), []outline.DigestText{text}, opt)
-	must.OK(t, err)
+	must.Get(outline.WriteDigests(t.Context(), r, distill.Default(), []outline.DigestText{text}, opt))(t)
 	isModel := func(f state.SecretFinding) bool { return f.Field == "digest.model" }
 	repokit.Lines(t, r, `{"node":{"key":"x","type":"Thing","summary":"One more."}}`)
 	merged, err := merging.Merge(t.Context(), r, "side", repokit.Options(""))
-	if err != nil || !slices.ContainsFunc(merged.Secrets.Findings, isModel) {
-		t.Errorf("merge: %+v, %v", merged, err)
-	}
+	must.Check(t, err == nil && slices.ContainsFunc(merged.Secrets.Findings, isModel),
+		"merge: %+v, %v", merged, err)
 	file, _ := repokit.Export(t, r, exchange.ExportOptions{All: true})
 	res, err := repokit.TryImport(to, file, exchange.ImportOptions{Stamp: repokit.By})
-	if err != nil || !slices.ContainsFunc(res.Secrets.Findings, isModel) {
-		t.Errorf("import: %+v, %v", res, err)
-	}
+	must.Check(t, err == nil && slices.ContainsFunc(res.Secrets.Findings, isModel), "import: %+v, %v", res, err)
 }

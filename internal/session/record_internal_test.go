@@ -2,10 +2,8 @@ package session_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -35,28 +33,21 @@ func recorded8(t *testing.T) (*core.Repo, *retrieve.Answer, *atomic.Int32) {
 		}
 		return nil
 	})
-	disk, err := pebble.Open("/repo/.mnem", pebble.Options{FS: fs, Create: true})
-	must.OK(t, err)
-	r, err := care.New(t.Context(), disk, repokit.RecordBy, core.Options{})
-	must.OK(t, err)
+	disk := must.Get(pebble.Open("/repo/.mnem", pebble.Options{FS: fs, Create: true}))(t)
+	r := must.Get(care.New(t.Context(), disk, repokit.RecordBy, core.Options{}))(t)
 	t.Cleanup(func() {
 		report, err := care.Fsck(context.Background(), r, care.FsckOptions{})
-		if err != nil || len(report.Errors) > 0 {
-			t.Errorf("fsck: %v %v", err, report)
-		}
+		must.Check(t, err == nil && len(report.Errors) <= 0, "fsck: %v %v", err, report)
 		must.OK(t, r.Close())
 	})
 	changes := state.ReadChanges(strings.NewReader(`{"node":{"key":"a","type":"Note","summary":"alpha"}}`), "x")
-	_, err = r.Commit(t.Context(), changes, core.CommitOptions{Stamp: repokit.RecordBy})
-	must.OK(t, err)
+	must.Get(r.Commit(t.Context(), changes, core.CommitOptions{Stamp: repokit.RecordBy}))(t)
 	for n := range 8 {
 		_, err := sessionpkg.StartSession(t.Context(), r, fmt.Sprintf("s%d", n), sessionpkg.SessionOptions{Stamp: repokit.RecordBy, Follow: true})
 		must.OK(t, err)
 	}
-	s, err := r.Snapshot(t.Context(), "HEAD")
-	must.OK(t, err)
-	answer, err := rank.Retrieve(t.Context(), s, retrieve.Request{Text: "alpha"})
-	must.OK(t, err)
+	s := must.Get(r.Snapshot(t.Context(), "HEAD"))(t)
+	answer := must.Get(rank.Retrieve(t.Context(), s, retrieve.Request{Text: "alpha"}))(t)
 	return r, answer, syncs
 }
 
@@ -78,8 +69,7 @@ func heldTurn(t *testing.T, r *core.Repo, n int, fn func()) {
 func TestReceiptsShareOperations(t *testing.T) {
 	const rounds, clients = 4, 8
 	r, answer, syncs := recorded8(t)
-	before, err := r.Store.Head(t.Context())
-	must.OK(t, err)
+	before := must.Get(r.Store.Head(t.Context()))(t)
 	syncs.Store(0)
 	for range rounds {
 		var wg sync.WaitGroup
@@ -95,17 +85,12 @@ func TestReceiptsShareOperations(t *testing.T) {
 		wg.Wait()
 	}
 	n := syncs.Load()
-	after, err := r.Store.Head(t.Context())
-	must.OK(t, err)
-	if got := after.Seq - before.Seq; got != rounds {
-		t.Errorf("%d operations for %d rounds", got, rounds)
-	}
-	if 10*n > 3*rounds*clients {
-		t.Errorf("%d syncs for %d receipts, want at most 3 for 10", n, rounds*clients)
-	}
+	after := must.Get(r.Store.Head(t.Context()))(t)
+	must.Equal(t, (after.Seq - before.Seq), rounds, "operations for")
+	must.Check(t, 10*n <= 3*rounds*clients,
+		"%d syncs for %d receipts, want at most 3 for 10", n, rounds*clients)
 	for n := range 4 {
-		e, err := sessionpkg.Session(t.Context(), r, fmt.Sprintf("s%d", n))
-		must.OK(t, err)
+		e := must.Get(sessionpkg.Session(t.Context(), r, fmt.Sprintf("s%d", n)))(t)
 		must.Equal(t, e.Record.Seq, 2*rounds, "session s", n, " has record")
 	}
 }
@@ -114,10 +99,8 @@ func TestReceiptsShareOperations(t *testing.T) {
 // waits has recorded nothing, and receipts of several authors become separate operations.
 func TestReceiptsFailAlone(t *testing.T) {
 	r, answer, _ := recorded8(t)
-	_, err := sessionpkg.EndSession(t.Context(), r, "s2", repokit.RecordBy)
-	must.OK(t, err)
-	before, err := r.Store.Head(t.Context())
-	must.OK(t, err)
+	must.Get(sessionpkg.EndSession(t.Context(), r, "s2", repokit.RecordBy))(t)
+	before := must.Get(r.Store.Head(t.Context()))(t)
 	gone, giveUp := context.WithCancel(t.Context())
 	other := repokit.RecordBy
 	other.Author = "frank"
@@ -142,20 +125,16 @@ func TestReceiptsFailAlone(t *testing.T) {
 		<-left
 	})
 	wg.Wait()
-	if !errors.Is(errs[2], state.ErrInvalid) || !errors.Is(errs[4], context.Canceled) {
-		t.Errorf("ended session: %v; gave up: %v", errs[2], errs[4])
-	}
+	must.Fail(t, errs[2], state.ErrInvalid, "ended session")
+	must.Fail(t, errs[4], context.Canceled, "ended session")
 	for _, n := range []int{0, 1, 3} {
 		e, err := sessionpkg.Session(t.Context(), r, fmt.Sprintf("s%d", n))
 		if err != nil || errs[n] != nil || e.Record.Receipt != cids[n] || !cids[n].Defined() {
 			t.Errorf("session s%d: %v, %v, receipt %s, want %s", n, err, errs[n], e.Record.Receipt, cids[n])
 		}
 	}
-	if e, err := sessionpkg.Session(t.Context(), r, "s4"); err != nil || e.Record.Seq != 0 {
-		t.Errorf("session s4: %v, record %d", err, e.Record.Seq)
-	}
-	after, err := r.Store.Head(t.Context())
-	must.OK(t, err)
+	must.Equal(t, must.Get(sessionpkg.Session(t.Context(), r, "s4"))(t).Record.Seq, 0, "session s4")
+	after := must.Get(r.Store.Head(t.Context()))(t)
 	must.Equal(t, after.Seq-before.Seq, 3, "operations")
 }
 
@@ -173,16 +152,13 @@ func TestReceiptsOfAPanic(t *testing.T) {
 		})
 		wg.Go(func() {
 			defer func() { _ = recover(); ended.Add(1) }()
-			if _, err := sessionpkg.Record(t.Context(), r, "s1", answer, repokit.RecordBy); err == nil {
-				t.Error("recorded together with what panics")
-			}
+			must.Check(t, must.Err(sessionpkg.Record(t.Context(), r, "s1", answer, repokit.RecordBy)) != nil,
+				"recorded together with what panics")
 		})
 	})
 	wg.Wait()
 	must.Equal(t, ended.Load(), 2, "ended")
-	if _, err := sessionpkg.Record(t.Context(), r, "s2", answer, repokit.RecordBy); err != nil {
-		t.Error(err)
-	}
+	must.Get(sessionpkg.Record(t.Context(), r, "s2", answer, repokit.RecordBy))(t)
 }
 
 // TestReceiptsOvertakeNone: later requests of the same session do not overtake one that needs its own turn.
@@ -203,9 +179,7 @@ func TestReceiptsOvertakeNone(t *testing.T) {
 		turn *core.RecordEntry
 		want []*core.RecordEntry
 	}{{first, []*core.RecordEntry{first, apart}}, {second, []*core.RecordEntry{second}}, {third, []*core.RecordEntry{third}}, {apart, nil}} {
-		if got := sessionpkg.Take(&q, c.turn); !slices.Equal(got, c.want) {
-			t.Errorf("turn %d takes %v; expected: %v", i, got, c.want)
-		}
+		must.Same(t, sessionpkg.Take(&q, c.turn), c.want, "turn ", i, " takes")
 	}
 }
 
@@ -222,26 +196,21 @@ func TestReceiptsBeginWithTheOldest(t *testing.T) {
 	}
 	first, apart, second, third := entry("s", repokit.RecordBy), entry("t", other), entry("s", other), entry("s", repokit.RecordBy)
 	for i, want := range [][]*core.RecordEntry{{first}, {apart, second}, {third}, nil} {
-		if got := sessionpkg.Take(&q, third); !slices.Equal(got, want) {
-			t.Errorf("take %d is %v; expected: %v", i, got, want)
-		}
+		must.Same(t, sessionpkg.Take(&q, third), want, "take ", i)
 	}
 	var many []*core.RecordEntry
 	for range sessionpkg.MaxTogether + 1 {
 		many = append(many, entry("u", repokit.RecordBy))
 	}
 	for i, want := range [][]*core.RecordEntry{many[:sessionpkg.MaxTogether], many[sessionpkg.MaxTogether:], nil} {
-		if got := sessionpkg.Take(&q, many[sessionpkg.MaxTogether]); !slices.Equal(got, want) {
-			t.Errorf("take %d of many has %d; expected: %d", i, len(got), len(want))
-		}
+		must.Same(t, sessionpkg.Take(&q, many[sessionpkg.MaxTogether]), want, "take ", i, " of many")
 	}
 
 	r, answer, _ := recorded8(t)
 	var wg sync.WaitGroup
 	heldTurn(t, r, 3, func() {
 		for n, by := range []state.Stamp{repokit.RecordBy, other, repokit.RecordBy} {
-			draft, err := sessionpkg.Draft(answer)
-			must.OK(t, err)
+			draft := must.Get(sessionpkg.Draft(answer))(t)
 			draft.Time = by.Time + graph.Time(n)
 			e := &core.RecordEntry{Session: "s0", Draft: draft, By: by, Done: make(chan struct{})}
 			sessionpkg.Add(&r.Records, e)
@@ -267,9 +236,8 @@ func TestReceiptsBeginWithTheOldest(t *testing.T) {
 	wg.Wait()
 	e, err := sessionpkg.Session(t.Context(), r, "s0")
 	for n := 2; n >= 0 && err == nil; n-- {
-		if e.Record.Seq != int64(n+1) || e.Record.Actor != []string{"erin", "adam", "erin"}[n] {
-			t.Errorf("record %d of %s, expected: %d", e.Record.Seq, e.Record.Actor, n+1)
-		}
+		must.Equal(t, e.Record.Seq, int64(n+1), "record")
+		must.Equal(t, e.Record.Actor, []string{"erin", "adam", "erin"}[n], "record")
 		e, err = sessionpkg.ReadSession(t.Context(), r.Facts(), e.Record.Prev)
 	}
 	must.OK(t, err)

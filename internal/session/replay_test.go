@@ -29,8 +29,7 @@ import (
 
 func replayed(t testing.TB, r *core.Repo, want int) {
 	t.Helper()
-	res, err := session.Replay(t.Context(), r, repokit.SessionName)
-	must.OK(t, err)
+	res := must.Get(session.Replay(t.Context(), r, repokit.SessionName))(t)
 	if !res.Identical || res.First != nil || res.Receipts != want || res.Session != repokit.SessionName {
 		t.Errorf("replay %+v, first difference %+v", res, res.First)
 	}
@@ -44,11 +43,7 @@ func TestReplay(t *testing.T) {
 	reqs := repokit.Some(repokit.Requests(t), 24)
 	memory, change := repokit.DemoText(t)
 	dir := repokit.InitEmpty(t)
-	open := func(opt core.Options) *core.Repo {
-		r, err := care.Open(dir, opt)
-		must.OK(t, err)
-		return r
-	}
+	open := func(opt core.Options) *core.Repo { return must.Get(care.Open(dir, opt))(t) }
 	shut := func(r *core.Repo) {
 		must.OK(t, r.Close())
 	}
@@ -66,9 +61,8 @@ func TestReplay(t *testing.T) {
 		}
 	}
 	one, err := session.Replay(t.Context(), r, receipts[3].String())
-	if err != nil || !one.Identical || one.Receipts != 1 || one.Session != "" {
-		t.Errorf("replay of one receipt: %+v, %v", one, err)
-	}
+	must.Check(t, err == nil && one.Identical && one.Receipts == 1 && one.Session == "",
+		"replay of one receipt: %+v, %v", one, err)
 	shut(r)
 	repokit.ClearIndexes(t, dir)
 	r = open(core.Options{ReadOnly: true})
@@ -86,28 +80,20 @@ func TestReplayByCounter(t *testing.T) {
 	opt := core.Options{Counters: retrieve.Counters{
 		"bytes": func(s string) int { return len(s) },
 	}}
-	r, err := care.Open(dir, opt)
-	must.OK(t, err)
+	r := must.Get(care.Open(dir, opt))(t)
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"T","summary":"alpha"}}`+"\n")
 	answer, err := rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{
 		Text: "alpha", OutputOptions: retrieve.OutputOptions{Tokenizer: "bytes", Pack: retrieve.PackPassages},
 	})
-	if err != nil || answer.TokensUsed != len(answer.Items[0].Rendered) {
-		t.Fatalf("%+v, %v", answer, err)
-	}
-	_, err = session.Record(t.Context(), r, session.DefaultSession, answer, repokit.By)
-	must.OK(t, err)
+	must.Require(t, err == nil && answer.TokensUsed == len(answer.Items[0].Rendered), "%+v, %v", answer, err)
+	must.Get(session.Record(t.Context(), r, session.DefaultSession, answer, repokit.By))(t)
 	res, err := session.Replay(t.Context(), r, session.DefaultSession)
-	if err != nil || !res.Identical || res.Receipts != 1 {
-		t.Errorf("replay %+v, %v", res, err)
-	}
+	must.Check(t, err == nil && res.Identical && res.Receipts == 1, "replay %+v, %v", res, err)
 	must.OK(t, r.Close())
-	r, err = care.Open(dir, core.Options{ReadOnly: true})
-	must.OK(t, err)
+	r = must.Get(care.Open(dir, core.Options{ReadOnly: true}))(t)
 	_, err = session.Replay(t.Context(), r, session.DefaultSession)
-	if !errors.Is(err, retrieve.ErrTokenizer) || !strings.Contains(err.Error(), `"bytes"`) {
-		t.Errorf("without the counter: error %v", err)
-	}
+	must.Check(t, errors.Is(err, retrieve.ErrTokenizer) && strings.Contains(err.Error(), `"bytes"`),
+		"without the counter: error %v", err)
 	must.OK(t, r.Close())
 }
 
@@ -124,12 +110,10 @@ func TestReplayOfNothing(t *testing.T) {
 			t.Errorf("%q: error %v, want %v", name, err, want)
 		}
 	}
-	_, err := session.StartSession(t.Context(), r, "empty", session.SessionOptions{Stamp: repokit.By})
-	must.OK(t, err)
+	must.Get(session.StartSession(t.Context(), r, "empty", session.SessionOptions{Stamp: repokit.By}))(t)
 	res, err := session.Replay(t.Context(), r, "empty")
-	if err != nil || !res.Identical || res.Receipts != 0 {
-		t.Errorf("a session without receipts: %+v, %v", res, err)
-	}
+	must.Check(t, err == nil && res.Identical && res.Receipts == 0,
+		"a session without receipts: %+v, %v", res, err)
 }
 
 // TestReplayOfLies replaces, one block at a time, what a replay reads by unverified data. Replay reports it, or the
@@ -141,18 +125,14 @@ func TestReplayOfLies(t *testing.T) {
 	memory, change := repokit.DemoText(t)
 	base := mem.New()
 	opt := core.Options{ReadOnly: true}
-	r, err := care.New(t.Context(), base, repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), base, repokit.By, core.Options{}))(t)
 	reqs := repokit.Requests(t)
 	must.OK(t, repokit.Record(r, []retrieve.Request{reqs[0], reqs[2], reqs[3]}, memory, change, 2))
 	truth := testkit.NewTamper(base)
-	r, err = care.New(t.Context(), truth, repokit.By, opt)
-	must.OK(t, err)
+	r = must.Get(care.New(t.Context(), truth, repokit.By, opt))(t)
 	replayed(t, r, 3)
 	blocks := truth.Read()
-	if len(blocks) < 80 {
-		t.Fatalf("replay read %d blocks", len(blocks))
-	}
+	must.Require(t, len(blocks) >= 80, "replay read %d blocks", len(blocks))
 	rng := rand.New(rand.NewPCG(repokit.ReplaySeed, 1))
 	told, silent := 0, 0
 	for i := 0; i < len(blocks); i += stride {
@@ -190,27 +170,23 @@ func TestFsckNamesBlocks(t *testing.T) {
 	t.Parallel()
 	stride := effort.Pick(150, 60, 1)
 	base := mem.New()
-	r, err := care.New(t.Context(), base, repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), base, repokit.By, core.Options{}))(t)
 	memory, change := repokit.DemoText(t)
 	must.OK(t, repokit.Record(r, repokit.Requests(t)[:3], memory, change, 3))
 	var all []ipld.CID
 	var data bytes.Buffer // of all blocks
 	for _, blocks := range []store.Blocks{base.Facts(), base.Derived()} {
-		err := blocks.Iterate(t.Context(), ipld.CID{}, func(b store.Block) error {
+		must.OK(t, blocks.Iterate(t.Context(), ipld.CID{}, func(b store.Block) error {
 			all = append(all, b.CID)
 			data.Write(b.Data)
 			return nil
-		})
-		must.OK(t, err)
+		}))
 	}
 	rng := rand.New(rand.NewPCG(repokit.ReplaySeed, 4))
-	head, err := base.Head(t.Context())
-	must.OK(t, err)
+	head := must.Get(base.Head(t.Context()))(t)
 	garbage := 0
 	for i := 0; i < len(all); i += stride {
-		derived, err := base.Derived().Has(t.Context(), all[i])
-		must.OK(t, err)
+		derived := must.Get(base.Derived().Has(t.Context(), all[i]))(t)
 		reached := derived || all[i] == head.Operation ||
 			bytes.Contains(data.Bytes(), ipld.AppendLink(nil, all[i]))
 		for _, name := range slices.Sorted(maps.Keys(repokit.Lies)) {
@@ -225,8 +201,7 @@ func TestFsckNamesBlocks(t *testing.T) {
 				}
 				return repokit.Lies[name](rng, c, data)
 			}
-			r, err := care.New(t.Context(), liar, repokit.By, core.Options{ReadOnly: true})
-			must.OK(t, err)
+			r := must.Get(care.New(t.Context(), liar, repokit.By, core.Options{ReadOnly: true}))(t)
 			must.OK(t, named(r, all[i]), "seed ", repokit.ReplaySeed, ", ", name, " in the place of ", all[i])
 		}
 	}
@@ -278,9 +253,7 @@ func TestReplayTellsDifferences(t *testing.T) {
 	r := repokit.OpenMem(t)
 	repokit.Lines(t, r, repokit.TwoPeople)
 	a, err := rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{Text: "infra"})
-	if err != nil || len(a.Items) == 0 {
-		t.Fatalf("%+v, %v", a, err)
-	}
+	must.Require(t, err == nil && len(a.Items) != 0, "%+v, %v", a, err)
 	for name, change := range map[string]func(*retrieve.Answer){
 		"score":      func(a *retrieve.Answer) { a.Items[0].Score++ },
 		"rendered":   func(a *retrieve.Answer) { a.Items[0].Rendered += "x" },
@@ -293,20 +266,14 @@ func TestReplayTellsDifferences(t *testing.T) {
 			forged := *a
 			forged.Items = append([]retrieve.Item(nil), a.Items...)
 			change(&forged)
-			_, err := session.StartSession(t.Context(), r, name, session.SessionOptions{Stamp: repokit.By})
-			must.OK(t, err)
+			must.Get(session.StartSession(t.Context(), r, name, session.SessionOptions{Stamp: repokit.By}))(t)
 			for i, answer := range []*retrieve.Answer{a, &forged, a} {
-				if _, err := session.Record(t.Context(), r, name, answer, repokit.By); err != nil {
-					t.Fatalf("record %d: %v", i, err)
-				}
+				must.Get(session.Record(t.Context(), r, name, answer, repokit.By))(t, "record ", i)
 			}
 			res, err := session.Replay(t.Context(), r, name)
-			if err != nil || res.Identical || res.First == nil {
-				t.Fatalf("%+v, %v", res, err)
-			}
-			if res.First.Number != 1 || res.First.Field != name || res.Receipts != 2 {
-				t.Errorf("%d receipts, first difference %+v", res.Receipts, res.First)
-			}
+			must.Require(t, err == nil && !res.Identical && res.First != nil, "%+v, %v", res, err)
+			must.Check(t, res.First.Number == 1 && res.First.Field == name && res.Receipts == 2,
+				"%d receipts, first difference %+v", res.Receipts, res.First)
 		})
 	}
 }

@@ -58,9 +58,7 @@ func TestChainVectors(t *testing.T) {
 			continue
 		}
 		if moves {
-			if change.From != refs[change.Ref] {
-				t.Errorf("%s: it was at %s, not at %s", v.Path(), refs[change.Ref], change.From)
-			}
+			must.Equal(t, change.From, refs[change.Ref], v.Path(), ": it was at")
 			refs[change.Ref] = change.To
 		}
 		var want struct{ Refs map[graph.RefName]string }
@@ -70,17 +68,13 @@ func TestChainVectors(t *testing.T) {
 			got[name] = c.String()
 			must.OK(t, graph.ValidateRef(name), v.Path())
 		}
-		if !maps.Equal(got, want.Refs) {
-			t.Errorf("%s: %v, want %v", v.Path(), got, want.Refs)
-		}
+		must.Same(t, got, want.Refs, v.Path())
 	}
 }
 
 func cidOfText(t *testing.T, text string) ipld.CID {
 	t.Helper()
-	c, err := ipld.ParseCID(text)
-	must.OK(t, err)
-	return c
+	return must.Get(ipld.ParseCID(text))(t)
 }
 
 // TestDamagedSessionStopsNoPack imports a pack without sessions although a session record here cannot be read.
@@ -88,22 +82,20 @@ func TestDamagedSessionStopsNoPack(t *testing.T) {
 	by := state.Stamp{Author: "erin", Time: 1_780_000_000_000_000, Command: []string{"test"}}
 	var both [2]*core.Repo
 	for i := range both {
-		r, err := care.New(t.Context(), mem.New(), by, core.Options{})
-		must.OK(t, err)
+		r := must.Get(care.New(t.Context(), mem.New(), by, core.Options{}))(t)
 		defer func() { _ = r.Close() }()
 		both[i] = r
 	}
 	from, to := both[0], both[1]
 	pack := func(refs ...core.Ref) error {
 		var b bytes.Buffer
-		_, err := exchange.Pack(t.Context(), from, &b, exchange.PackOptions{Refs: refs})
-		must.OK(t, err)
+		must.Get(exchange.Pack(t.Context(), from, &b, exchange.PackOptions{Refs: refs}))(t)
 		var updates []exchange.RefUpdate
 		for _, ref := range refs {
 			updates = append(updates, exchange.RefUpdate{Ref: ref.Name, To: ref.Target})
 		}
 		opt := exchange.ImportOptions{Stamp: by}
-		_, err = exchange.Receive(t.Context(), to, bytes.NewReader(b.Bytes()), int64(b.Len()), updates, opt)
+		_, err := exchange.Receive(t.Context(), to, bytes.NewReader(b.Bytes()), int64(b.Len()), updates, opt)
 		return err
 	}
 	line := `{"node":{"key":"a","type":"Note","summary":"alpha"}}`
@@ -111,14 +103,12 @@ func TestDamagedSessionStopsNoPack(t *testing.T) {
 	must.OK(t, err)
 	_, err = session.StartSession(t.Context(), from, "whole", session.SessionOptions{Stamp: by, Follow: true})
 	must.OK(t, err)
-	tip, err := session.Session(t.Context(), from, "whole")
-	must.OK(t, err)
-	_, err = to.TransactOnce(t.Context(), by, func(x *core.Tx) error {
+	tip := must.Get(session.Session(t.Context(), from, "whole"))(t)
+	must.Get(to.TransactOnce(t.Context(), by, func(x *core.Tx) error {
 		c, err := x.Put(t.Context(), []byte("\xa2av\x01dkindgsession"))
 		x.SetRef("refs/sessions/newer", c)
 		return err
-	})
-	must.OK(t, err)
+	}))(t)
 	must.OK(t, pack(core.Ref{Name: "refs/heads/main", Target: res.Commit}), "a pack without sessions")
 	must.Fail(t, pack(core.Ref{Name: "refs/sessions/whole", Target: tip.CID}), store.ErrCorrupt)
 }
@@ -146,8 +136,7 @@ func TestPlacingReadsChainsOnce(t *testing.T) {
 	const records = 300
 	blocks := &countedGets{Store: mem.New()}
 	by := state.Stamp{Author: "erin", Time: 1_780_000_000_000_000, Command: []string{"test"}}
-	r, err := care.New(t.Context(), blocks, by, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), blocks, by, core.Options{}))(t)
 	defer func() { _ = r.Close() }()
 	var chain []ipld.CID
 	rec := retrieve.Session{Name: "s", Actor: "erin", Follow: true, Time: by.Time}
@@ -156,21 +145,17 @@ func TestPlacingReadsChainsOnce(t *testing.T) {
 		must.OK(t, blocks.Facts().Put(t.Context(), block))
 		chain, rec.Prev, rec.Seq = append(chain, block.CID), block.CID, rec.Seq+1
 	}
-	v, err := r.Current(t.Context())
-	must.OK(t, err)
+	v := must.Get(r.Current(t.Context()))(t)
 	im := &exchange.Importer{Ctx: t.Context(), Repo: r, Over: r, Placed: make(map[string]*session.Placed)}
 	var done []core.RefChange
 	blocks.n = 0
 	for range 2 {
 		for _, c := range slices.Backward(chain) {
-			done, err = im.PlaceSession(v, c, done)
-			must.OK(t, err)
+			done = must.Get(im.PlaceSession(v, c, done))(t)
 		}
 	}
-	if len(done) != 1 || done[0].Ref != "refs/sessions/s" || done[0].To != chain[records-1] {
-		t.Errorf("it changes %+v", done)
-	}
-	if blocks.n > 4*records {
-		t.Errorf("%d updates of %d records read %d blocks", 2*records, records, blocks.n)
-	}
+	must.Check(t, len(done) == 1 && done[0].Ref == "refs/sessions/s" && done[0].To == chain[records-1],
+		"it changes %+v", done)
+	must.Check(t, blocks.n <= 4*records,
+		"%d updates of %d records read %d blocks", 2*records, records, blocks.n)
 }

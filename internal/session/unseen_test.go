@@ -43,28 +43,21 @@ func TestUnseen(t *testing.T) {
 	seen := map[graph.ID]bool{graph.NodeID("n7"): true}
 	for i, want := range []int{10, 10, 4, 0} {
 		a := unseenIn(t, r, "work", retrieve.Request{Exclusions: retrieve.Exclusions{ExcludeNames: []string{"n7"}}})
-		if len(a.Items) != want || a.Request.Unseen || a.Request.UnseenFrom != 0 {
-			t.Fatalf("time %d: %d items, want %d; %+v", i, len(a.Items), want, a.Request)
-		}
+		must.Require(t, len(a.Items) == want && !a.Request.Unseen && a.Request.UnseenFrom == 0,
+			"time %d: %d items, want %d; %+v", i, len(a.Items), want, a.Request)
 		for _, item := range a.Items {
-			if seen[item.ID] {
-				t.Errorf("time %d: %s comes again", i, item.Key)
-			}
+			must.Check(t, !seen[item.ID], "time %d: %s comes again", i, item.Key)
 			seen[item.ID] = true
 		}
 	}
 	// The default session has shown nothing yet, and need not exist.
-	if a := unseenIn(t, r, sessionpkg.DefaultSession, retrieve.Request{}); len(a.Items) != 10 {
-		t.Errorf("%d items", len(a.Items))
-	}
+	must.Equal(t, len(unseenIn(t, r, sessionpkg.DefaultSession, retrieve.Request{}).Items), 10, "items")
 	if a := unseenIn(t, r, sessionpkg.DefaultSession, retrieve.Request{Limit: new(0)}); len(a.Items) != 15 {
 		t.Errorf("%d items left", len(a.Items))
 	}
 	for name, n := range map[string]int{"work": 4, sessionpkg.DefaultSession: 2} {
 		res, err := sessionpkg.Replay(t.Context(), r, name)
-		if err != nil || !res.Identical || res.Receipts != n {
-			t.Errorf("%s: %+v, %v", name, res, err)
-		}
+		must.Check(t, err == nil && res.Identical && res.Receipts == n, "%s: %+v, %v", name, res, err)
 	}
 }
 
@@ -77,19 +70,13 @@ func TestUnseenCut(t *testing.T) {
 		ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}, Floor: retrieve.FloorRest}
 	first := unseenIn(t, r, "work", whole)  // record 1
 	second := unseenIn(t, r, "work", whole) // record 2
-	if len(first.Items) != 600 || len(second.Items) != 500 || len(second.Warnings) != 0 {
-		t.Fatalf("%d and %d items, warnings %v", len(first.Items), len(second.Items),
-			second.Warnings)
-	}
+	must.Require(t, len(first.Items) == 600 && len(second.Items) == 500 && len(second.Warnings) == 0,
+		"%d and %d items, warnings %v", len(first.Items), len(second.Items), second.Warnings)
 	third := unseenIn(t, r, "work", whole)
-	if third.Request.UnseenFrom != 2 || len(third.Request.Exclude) != 500 ||
-		len(third.Items) != 600 {
-		t.Errorf("from %d, %d excluded, %d items", third.Request.UnseenFrom,
-			len(third.Request.Exclude), len(third.Items))
-	}
-	if len(third.Warnings) != 1 || third.Warnings[0].Code != retrieve.UnseenCut {
-		t.Errorf("warnings %v", third.Warnings)
-	}
+	must.Check(t, third.Request.UnseenFrom == 2 && len(third.Request.Exclude) == 500 && len(third.Items) == 600,
+		"from %d, %d excluded, %d items", third.Request.UnseenFrom, len(third.Request.Exclude), len(third.Items))
+	must.Check(t, len(third.Warnings) == 1 && third.Warnings[0].Code == retrieve.UnseenCut,
+		"warnings %v", third.Warnings)
 	if res, err := sessionpkg.Replay(t.Context(), r, "work"); err != nil || !res.Identical {
 		t.Errorf("replay %+v, %v", res, err)
 	}
@@ -99,23 +86,18 @@ func TestUnseenCut(t *testing.T) {
 func TestExcludeNames(t *testing.T) {
 	r := repokit.OpenMem(t)
 	repokit.Lines(t, r, boats(3))
-	snap, err := r.Snapshot(t.Context(), "HEAD")
-	must.OK(t, err)
+	snap := must.Get(r.Snapshot(t.Context(), "HEAD"))(t)
 	n1 := graph.NodeID("n1").String()
 	for _, name := range []string{"n1", "key:n1", n1, "id:" + n1, n1[:9]} {
 		a, err := rank.Retrieve(t.Context(), snap,
 			retrieve.Request{Exclusions: retrieve.Exclusions{ExcludeNames: []string{name}}})
-		if err != nil || len(a.Items) != 2 || len(a.Request.Exclude) != 1 {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Check(t, err == nil && len(a.Items) == 2 && len(a.Request.Exclude) == 1, "%s: %v", name, err)
 	}
 	gone := graph.NodeID("gone").String()
 	for _, name := range []string{gone, "id:" + gone} {
-		a, err := rank.Retrieve(t.Context(), snap,
-			retrieve.Request{Exclusions: retrieve.Exclusions{ExcludeNames: []string{name}}})
-		if err != nil || len(a.Items) != 3 {
-			t.Errorf("%s: %v", name, err)
-		}
+		a := must.Get(rank.Retrieve(t.Context(), snap,
+			retrieve.Request{Exclusions: retrieve.Exclusions{ExcludeNames: []string{name}}}))(t, name)
+		must.Equal(t, len(a.Items), 3, name)
 	}
 	for _, name := range []string{"nobody", "key:" + n1, "id:n1", "00000000-0000"} {
 		_, err := rank.Retrieve(t.Context(), snap,
@@ -127,7 +109,7 @@ func TestExcludeNames(t *testing.T) {
 		retrieve.ErrRequest) {
 		t.Errorf("unseen without a session: %v", err)
 	}
-	_, err = sessionpkg.Unseen(t.Context(), r, "none", snap,
+	_, err := sessionpkg.Unseen(t.Context(), r, "none", snap,
 		retrieve.Request{Exclusions: retrieve.Exclusions{Unseen: true}})
 	must.Fail(t, err, store.ErrNotFound)
 	many := retrieve.Request{Exclusions: retrieve.Exclusions{ExcludeNames: make([]string, retrieve.MaxExclude+1)}}
