@@ -9,8 +9,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/prolly"
@@ -40,16 +38,14 @@ func trees(t testing.TB, blocks prolly.Blocks, edges ...*graph.Edge) adjacency.T
 			entries = append(entries, prolly.Entry{Key: key(e), Value: adjacency.Value(e)})
 		}
 		slices.SortFunc(entries, func(a, b prolly.Entry) int { return bytes.Compare(a.Key, b.Key) })
-		m, err := prolly.NewNodes(blocks, nil).Build(t.Context(),
+		return must.Get(prolly.NewNodes(blocks, nil).Build(t.Context(),
 			func(yield func(prolly.Entry, error) bool) {
 				for _, e := range entries {
 					if !yield(e, nil) {
 						return
 					}
 				}
-			})
-		must.OK(t, err)
-		return m
+			}))(t)
 	}
 	return adjacency.Trees{Out: build(adjacency.OutKey), In: build(adjacency.InKey)}
 }
@@ -71,9 +67,7 @@ func TestParseRoundTrip(t *testing.T) {
 		e.Weight = 7
 		near, got, err := adjacency.Parse(adjacency.OutKey(e), adjacency.Value(e))
 		want := adjacency.Entry{Type: typ, Other: e.Dst, Edge: e.ID, Weight: 7}
-		if err != nil || near != e.Src || got != want {
-			t.Errorf("%q: %v %v %v", typ, near, got, err)
-		}
+		must.Check(t, err == nil && near == e.Src && got == want, "%q: %v %v %v", typ, near, got, err)
 	}
 }
 
@@ -104,9 +98,8 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if !bytes.Equal(adjacency.Key(near, e.Type, e.Other, e.Edge), key) {
-			t.Errorf("key %x reads as %v", key, e)
-		}
+		must.Check(t, bytes.Equal(adjacency.Key(near, e.Type, e.Other, e.Edge), key),
+			"key %x reads as %v", key, e)
 	})
 }
 
@@ -140,18 +133,12 @@ func TestBucketOrder(t *testing.T) {
 			for _, e := range got {
 				keys = append(keys, adjacency.Key(node("hub"), e.Type, e.Other, e.Edge))
 			}
-			if diff := cmp.Diff(want, keys); diff != "" {
-				t.Fatalf("side %d type %q (-want +got):\n%s", side, typ, diff)
-			}
-			n, err := tr.Degree(t.Context(), node("hub"), side, typ)
-			if err != nil || n != uint64(len(want)) {
-				t.Errorf("degree %d, %v; want %d", n, err, len(want))
-			}
+			must.Same(t, keys, want, "side ", side, " type ", typ, " (-want +got):\n")
+			n := must.Get(tr.Degree(t.Context(), node("hub"), side, typ))(t, "degree")
+			must.Equal(t, n, uint64(len(want)), "degree")
 			for i := range got {
 				rest := bucket(t, tr, "hub", side, typ, &got[i])
-				if !slices.Equal(got[i+1:], rest) {
-					t.Fatalf("after entry %d (-want +got):\n%s", i, cmp.Diff(got[i+1:], rest))
-				}
+				must.Same(t, got[i+1:], rest, "after entry ", i, " (-want +got):\n")
 			}
 		}
 	}
@@ -166,8 +153,7 @@ func TestBucketCost(t *testing.T) {
 	s := mem.New()
 	counted := storetest.NewCounting(s.Facts())
 	tr := trees(t, s.Facts(), edges...)
-	out, err := prolly.NewNodes(counted, nil).Load(t.Context(), tr.Out.Root())
-	must.OK(t, err)
+	out := must.Get(prolly.NewNodes(counted, nil).Load(t.Context(), tr.Out.Root()))(t)
 	tr.Out = out
 	height := out.Height()
 	before := int(counted.Counts().BlocksRead)
@@ -182,9 +168,7 @@ func TestBucketCost(t *testing.T) {
 		t.Errorf("the first 5 edges read %d blocks in a tree of height %d", reads, height)
 	}
 	before = int(counted.Counts().BlocksRead)
-	if d, err := tr.Degree(t.Context(), node("hub"), adjacency.Out, ""); err != nil || d != 20_000 {
-		t.Fatal(d, err)
-	}
+	must.Equal(t, must.Get(tr.Degree(t.Context(), node("hub"), adjacency.Out, ""))(t), 20_000)
 	if reads := int(counted.Counts().BlocksRead) - before; reads > 2*height {
 		t.Errorf("the degree read %d blocks in a tree of height %d", reads, height)
 	}
@@ -228,9 +212,8 @@ func TestShortestPath(t *testing.T) {
 				got += arrow + names[s.To]
 			}
 		}
-		if err != nil || got != c.want {
-			t.Errorf("%s to %s: %s, %v; want %s", c.from, c.to, got, err, c.want)
-		}
+		must.OK(t, err, c.from, " to ", c.to)
+		must.Equal(t, got, c.want, c.from, " to ", c.to)
 	}
 }
 

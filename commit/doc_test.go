@@ -12,17 +12,14 @@ import (
 
 // TestTablesOfFields compares the fields in the package comment with those in the schema of the specification.
 func TestTablesOfFields(t *testing.T) {
-	schema, err := os.ReadFile("../spec/mnem.ipldsch")
-	must.OK(t, err)
-	doc, err := os.ReadFile("doc.go")
-	must.OK(t, err)
+	schema := must.Get(os.ReadFile("../spec/mnem.ipldsch"))(t)
+	doc := must.Get(os.ReadFile("doc.go"))(t)
 	for _, name := range []string{
 		"Commit", "Operation", "Stage", "Tag", "Redaction", "Conflict", "Merge", "Export",
 	} {
 		want, have := schemaFields(string(schema), name), docFields(string(doc), strings.ToLower(name))
-		if len(want) == 0 || !slices.Equal(want, have) {
-			t.Errorf("%s: the comment has %q, the schema %q", name, have, want)
-		}
+		must.Check(t, len(want) != 0 && slices.Equal(want, have),
+			"%s: the comment has %q, the schema %q", name, have, want)
 	}
 }
 

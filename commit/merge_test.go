@@ -40,9 +40,8 @@ func TestSetFields(t *testing.T) {
 		names = append(names, fmt.Sprintf("%04d%s", i, strings.Repeat("x", MaxConflictField-4)))
 	}
 	c.SetFields(names)
-	if err := c.Validate(); err != nil || len(c.Fields) != MaxConflictFields {
-		t.Errorf("%d fields: %v", len(c.Fields), err)
-	}
+	must.OK(t, c.Validate(), "fields")
+	must.Equal(t, len(c.Fields), MaxConflictFields, "fields")
 }
 
 func TestResolutions(t *testing.T) {
@@ -50,10 +49,8 @@ func TestResolutions(t *testing.T) {
 		{Take: graph.TakeOurs}, {Take: graph.TakeTheirs}, {Take: graph.TakeBase}, {},
 		{Record: link("r")},
 	} {
-		got, err := DecodeResolution(r.Encode())
-		if err != nil || got != r {
-			t.Errorf("%+v comes back as %+v, %v", r, got, err)
-		}
+		got := must.Get(DecodeResolution(r.Encode()))(t, "comes back as")
+		must.Equal(t, got, r, "comes back as")
 	}
 	str := func(s string) []byte { return ipld.AppendString(nil, s) }
 	take := func(v []byte) []byte { return append(append(ipld.AppendMap(nil, 1), str("take")...), v...) }
@@ -66,9 +63,7 @@ func TestResolutions(t *testing.T) {
 		"side and record": ipld.AppendLink(both, link("r")),
 		"unknown field":   append(append(ipld.AppendMap(nil, 1), str("tape")...), str("ours")...),
 	} {
-		if r, err := DecodeResolution(item); !errors.Is(err, ipld.ErrInvalid) {
-			t.Errorf("%s: %+v, %v", name, r, err)
-		}
+		must.Fail(t, must.Err(DecodeResolution(item)), ipld.ErrInvalid, name)
 	}
 }
 

@@ -68,9 +68,8 @@ func TestAncestryAgainstNaive(t *testing.T) {
 		for range 4 {
 			a, b := rng.IntN(len(h.cids)), rng.IntN(len(h.cids))
 			got, err := MergeBases(t.Context(), h, h.cids[a], h.cids[b])
-			if want := h.naiveBases(a, b); err != nil || !slices.Equal(got, want) {
-				t.Fatalf("merge bases of %d and %d: %v, %v, want %v", a, b, got, err, want)
-			}
+			must.OK(t, err, "merge bases of ", a, " and ", b)
+			must.Same(t, got, h.naiveBases(a, b), "merge bases of ", a, " and ", b)
 			if len(got) > 1 {
 				several++
 			}
@@ -80,9 +79,7 @@ func TestAncestryAgainstNaive(t *testing.T) {
 			}
 		}
 	}
-	if several == 0 {
-		t.Error("no pair with several merge bases")
-	}
+	must.Check(t, several != 0, "no pair with several merge bases")
 }
 
 // TestMergeBaseReads bounds how much finding a near base in a long history reads.
@@ -95,19 +92,13 @@ func TestMergeBaseReads(t *testing.T) {
 	h.add(t, 1, 489) // next to the last ten
 	h.reads = 0
 	bases, err := MergeBases(t.Context(), h, h.cids[499], h.cids[500])
-	if err != nil || len(bases) != 1 || bases[0] != h.cids[489] {
-		t.Errorf("merge bases %v, %v", bases, err)
-	}
-	if h.reads > 13 {
-		t.Errorf("%d reads for a base ten commits back", h.reads)
-	}
+	must.Check(t, err == nil && len(bases) == 1 && bases[0] == h.cids[489], "merge bases %v, %v", bases, err)
+	must.Check(t, h.reads <= 13, "%d reads for a base ten commits back", h.reads)
 	h.reads = 0
 	if is, err := IsAncestor(t.Context(), h, h.cids[500], h.cids[499]); is || err != nil {
 		t.Errorf("a sibling is an ancestor: %t, %v", is, err)
 	}
-	if h.reads > 13 {
-		t.Errorf("%d reads to see that a sibling is no ancestor", h.reads)
-	}
+	must.Check(t, h.reads <= 13, "%d reads to see that a sibling is no ancestor", h.reads)
 	missing := link("missing")
 	_, err = MergeBases(t.Context(), h, h.cids[0], missing)
 	must.Fail(t, err, store.ErrNotFound)

@@ -18,8 +18,7 @@ func timedLog(t testing.TB, b *blocks, times []graph.Time) []ipld.CID {
 	cids := []ipld.CID{{}}
 	for i, at := range times {
 		head := store.Head{Seq: uint64(i), Operation: cids[i]}
-		o, err := NextOperation(t.Context(), b, head)
-		must.OK(t, err)
+		o := must.Get(NextOperation(t.Context(), b, head))(t)
 		o.View, o.Actor, o.Command, o.Time = link("v"), "a", []string{"x"}, at
 		cids = append(cids, b.put(t, o))
 	}
@@ -70,7 +69,6 @@ func TestOperationBeforeErrors(t *testing.T) {
 	cids := timedLog(t, b, []graph.Time{5, 6, 7, 8, 9, 10})
 	_, err := OperationBefore(t.Context(), b, cids[6], 4)
 	must.Fail(t, err, store.ErrNotFound)
-	if _, err := OperationBefore(t.Context(), b, link("gone"), 4); err == nil {
-		t.Error("a head that is not there is no error")
-	}
+	must.Check(t, must.Err(OperationBefore(t.Context(), b, link("gone"), 4)) != nil,
+		"a head that is not there is no error")
 }

@@ -76,9 +76,8 @@ func goldenBlocks() map[string][]byte {
 func expectField(t *testing.T, field string, err error) {
 	t.Helper()
 	var fe *graph.FieldError
-	if !errors.As(err, &fe) || fe.Field != field || !errors.Is(err, graph.ErrInvalid) {
-		t.Errorf("error %v, want a FieldError about %q", err, field)
-	}
+	must.Check(t, errors.As(err, &fe) && fe.Field == field && errors.Is(err, graph.ErrInvalid),
+		"error %v, want a FieldError about %q", err, field)
 }
 
 // FuzzDecode checks that whatever decodes, encodes to the same bytes.
@@ -93,9 +92,8 @@ func FuzzDecode(f *testing.F) {
 				must.Fail(t, err, ipld.ErrInvalid, kind)
 				continue
 			}
-			if again := r.Encode(); !bytes.Equal(again, block) {
-				t.Errorf("%s: %x encodes to %x", kind, block, again)
-			}
+			again := r.Encode()
+			must.Check(t, bytes.Equal(again, block), "%s: %x encodes to %x", kind, block, again)
 			must.OK(t, r.Validate(), kind, ": decoded record is invalid")
 		}
 	})

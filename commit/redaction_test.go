@@ -25,8 +25,7 @@ func TestHorizon(t *testing.T) {
 	cids := oplog(t, b, 1)
 	horizon := uint64(0)
 	for seq := uint64(2); seq <= n; seq++ {
-		o, err := NextOperation(ctx, b, store.Head{Seq: seq - 1, Operation: cids[seq-1]})
-		must.OK(t, err)
+		o := must.Get(NextOperation(ctx, b, store.Head{Seq: seq - 1, Operation: cids[seq-1]}))(t)
 		must.Equal(t, o.Horizon, horizon, "operation ", seq, ": horizon")
 		o.View, o.Actor, o.Command = link("v"), "a", []string{"test"}
 		if seq%37 == 0 && seq > window {
@@ -44,25 +43,19 @@ func TestHorizon(t *testing.T) {
 		}
 		count := uint64(0)
 		for e, err := range Operations(ctx, b, cids[seq]) {
-			if err != nil || e.CID != cids[seq-count] {
-				t.Fatalf("operation %d before %d: %v", count, seq, err)
-			}
+			must.OK(t, err, "operation ", count, " before ", seq)
+			must.Equal(t, e.CID, cids[seq-count], "operation ", count, " before ", seq)
 			count++
 		}
-		if count != window+1 {
-			t.Errorf("%d operations after number %d, want %d", count, seq, window+1)
-		}
+		must.Check(t, count == window+1, "%d operations after number %d, want %d", count, seq, window+1)
 		for at := uint64(1); at <= seq; at++ {
 			e, err := OperationAt(ctx, b, cids[seq], at)
-			if at < horizon && !errors.Is(err, store.ErrNotFound) {
-				t.Errorf("operation %d behind the horizon: %v", at, err)
-			}
+			must.Check(t, at >= horizon || errors.Is(err, store.ErrNotFound),
+				"operation %d behind the horizon: %v", at, err)
 			if at >= horizon && (err != nil || e.CID != cids[at]) {
 				t.Errorf("operation %d of %d, horizon %d: %v", at, seq, horizon, err)
 			}
 		}
 	}
-	if horizon == 0 {
-		t.Fatal("nothing was let go of")
-	}
+	must.Require(t, horizon != 0, "nothing was let go of")
 }

@@ -21,11 +21,8 @@ import (
 // secretOf returns the secret of a seed in hex.
 func secretOf(t testing.TB, seed string) Secret {
 	t.Helper()
-	raw, err := hex.DecodeString(seed)
-	must.OK(t, err)
-	s, err := NewSecret(bytes.NewReader(raw))
-	must.OK(t, err)
-	return s
+	raw := must.Get(hex.DecodeString(seed))(t)
+	return must.Get(NewSecret(bytes.NewReader(raw)))(t)
 }
 
 // rfcSeed is the secret of test 1 in RFC 8032, section 7.1.
@@ -46,17 +43,12 @@ func TestSignKnownAnswer(t *testing.T) {
 	c := signedCommit(t)
 	signed := ed25519.Sign(s.private(), append([]byte("mnem:commit:"), c.Unsigned()...))
 	want := append(append([]byte{1}, key[:]...), signed...)
-	if !bytes.Equal(c.Signature, want) {
-		t.Errorf("signature is\n%x\nwant\n%x", c.Signature, want)
-	}
+	must.Check(t, bytes.Equal(c.Signature, want), "signature is\n%x\nwant\n%x", c.Signature, want)
 	if got, err := c.Signer(); got != key || err != nil {
 		t.Errorf("Signer gives %s, %v", got, err)
 	}
-	if got, want := ChangeID(c), goldenCommit().Change; got != want {
-		t.Errorf("the signature changes the change id: %s, was %s", got, want)
-	}
-	back, err := DecodeCommit(c.Encode())
-	must.OK(t, err)
+	must.Equal(t, ChangeID(c), goldenCommit().Change, "the signature changes the change id")
+	back := must.Get(DecodeCommit(c.Encode()))(t)
 	if got, err := back.Signer(); got != key || err != nil {
 		t.Errorf("after decoding, Signer gives %s, %v", got, err)
 	}
@@ -95,9 +87,8 @@ func TestSignEveryByte(t *testing.T) {
 		}
 	}
 	// A byte of the field's name makes it an unknown field of a commit without signature.
-	if states[Bad] < 1000 || states[Unsigned] == 0 {
-		t.Errorf("states %v: too few commits still decoded", states)
-	}
+	must.Check(t, states[Bad] >= 1000 && states[Unsigned] != 0,
+		"states %v: too few commits still decoded", states)
 }
 
 type trustAll struct{}
@@ -143,9 +134,8 @@ func TestVerify(t *testing.T) {
 func TestSmallOrderForges(t *testing.T) {
 	key, signature := make([]byte, KeyLen), make([]byte, ed25519.SignatureSize)
 	key[0], signature[0] = 1, 1
-	if !ed25519.Verify(key, []byte("nobody signed this"), signature) {
-		t.Error("the library refuses it: the check may go")
-	}
+	must.Check(t, ed25519.Verify(key, []byte("nobody signed this"), signature),
+		"the library refuses it: the check may go")
 }
 
 func TestSignRefusesSigner(t *testing.T) {
@@ -203,15 +193,12 @@ func TestKeyPoints(t *testing.T) {
 	ys := map[string]bool{}
 	for _, y := range smallOrder {
 		p, ok := pointAt(y)
-		if !ok {
-			t.Fatalf("no point with y = %x", y)
-		}
+		must.Require(t, ok, "no point with y = %x", y)
 		two := p.add(p)
 		eight := two.add(two)
 		eight = eight.add(eight)
-		if eight.x.Sign() != 0 || eight.y.Cmp(big.NewInt(1)) != 0 {
-			t.Errorf("the order of the point with y = %x does not divide 8", y)
-		}
+		must.Check(t, eight.x.Sign() == 0 && eight.y.Cmp(big.NewInt(1)) == 0,
+			"the order of the point with y = %x does not divide 8", y)
 		// The multiples of a point of order 8 are all points whose order divides 8.
 		for i, q := 0, p; i < 8; i, q = i+1, q.add(p) {
 			ys[q.y.String()] = true
@@ -222,9 +209,7 @@ func TestKeyPoints(t *testing.T) {
 			expectField(t, "key", k.Validate())
 		}
 	}
-	if len(ys) != len(smallOrder) {
-		t.Errorf("%d values of y, listed %d", len(ys), len(smallOrder))
-	}
+	must.Equal(t, len(ys), len(smallOrder), "values of y, listed")
 	for i := range int64(19) { // the encodings of 255 bits that are not below the prime
 		k := Key(toLittle(new(big.Int).Add(prime, big.NewInt(i))))
 		expectField(t, "key", k.Validate())
@@ -232,23 +217,19 @@ func TestKeyPoints(t *testing.T) {
 	on := 0
 	for y := int64(2); y < 200; y++ {
 		_, ok := pointAt(big.NewInt(y))
-		if err := Key(toLittle(big.NewInt(y))).Validate(); (err == nil) != ok {
-			t.Errorf("y = %d: on the curve %v, error %v", y, ok, err)
-		}
+		err := Key(toLittle(big.NewInt(y))).Validate()
+		must.Check(t, (err == nil) == ok, "y = %d: on the curve %v, error %v", y, ok, err)
 		if ok {
 			on++
 		}
 	}
-	if on < 50 || on > 150 {
-		t.Errorf("%d of 198 on the curve, want about half", on)
-	}
+	must.Check(t, on >= 50 && on <= 150, "%d of 198 on the curve, want about half", on)
 }
 
 func TestKeyText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.SliceOfN(rapid.Byte(), KeyLen, KeyLen).Draw(t, "seed")
-		s, err := NewSecret(bytes.NewReader(seed))
-		must.OK(t, err)
+		s := must.Get(NewSecret(bytes.NewReader(seed)))(t)
 		key := s.Key()
 		if got, err := ParseKey(key.String()); got != key || err != nil {
 			t.Fatalf("ParseKey(%s) = %s, %v", key, got, err)
@@ -283,20 +264,14 @@ func TestKeyTextRefused(t *testing.T) {
 	} {
 		_, err := ParseKey(bad)
 		expectField(t, "key", err)
-		if t.Failed() {
-			t.Fatal(name)
-		}
+		must.Require(t, !t.Failed(), "%v", name)
 	}
 	_, err := ParseSecret(text)
 	expectField(t, "secret", err)
 	_, err = ParseSecret(s.Reveal()[:60])
 	expectField(t, "secret", err)
-	if strings.Contains(err.Error(), s.Reveal()[30:50]) {
-		t.Errorf("error %q shows the secret", err)
-	}
-	if _, err := NewSecret(strings.NewReader("too short")); err == nil {
-		t.Error("a secret of 9 bytes")
-	}
+	must.Check(t, !strings.Contains(err.Error(), s.Reveal()[30:50]), "error %q shows the secret", err)
+	must.Check(t, must.Err(NewSecret(strings.NewReader("too short"))) != nil, "a secret of 9 bytes")
 }
 
 func TestSecretIsNotPrinted(t *testing.T) {
@@ -313,8 +288,7 @@ func TestSecretIsNotPrinted(t *testing.T) {
 }
 
 func FuzzParseKey(f *testing.F) {
-	s, err := NewSecret(bytes.NewReader(make([]byte, KeyLen)))
-	must.OK(f, err)
+	s := must.Get(NewSecret(bytes.NewReader(make([]byte, KeyLen))))(f)
 	f.Add(s.Key().String())
 	f.Add(s.Reveal())
 	f.Fuzz(func(t *testing.T, text string) {
@@ -340,9 +314,7 @@ func FuzzSigner(f *testing.F) {
 		c := goldenCommit()
 		c.Signature = signature
 		key, err := c.Signer()
-		if err == nil && !bytes.Equal(signature, good) {
-			t.Errorf("%x holds, by %s", signature, key)
-		}
+		must.Check(t, err != nil || bytes.Equal(signature, good), "%x holds, by %s", signature, key)
 		if len(signature) == 0 {
 			return
 		}

@@ -166,9 +166,8 @@ func TestBetweenAgainstNaive(t *testing.T) {
 		want := slices.DeleteFunc(h.naive(sides[0]...), func(m string) bool {
 			return slices.Contains(gone, m)
 		})
-		if diff := cmp.Diff(want, h.between(t, sides[0], sides[1]), cmpopts.EquateEmpty()); diff != "" {
-			t.Fatalf("list differs (-naive +got):\n%s", diff)
-		}
+		diff := cmp.Diff(want, h.between(t, sides[0], sides[1]), cmpopts.EquateEmpty())
+		must.Require(t, diff == "", "list differs (-naive +got):\n%s", diff)
 	}
 }
 
@@ -182,9 +181,7 @@ func TestBetweenIsLazy(t *testing.T) {
 	last := len(h.cids) - 1
 	h.reads = 0
 	must.Equal(t, len(h.between(t, h.cids[last:], h.cids[last-10:last-9])), 10, "commits")
-	if h.reads > 13 {
-		t.Errorf("%d reads for 10 commits", h.reads)
-	}
+	must.Check(t, h.reads <= 13, "%d reads for 10 commits", h.reads)
 }
 
 // TestHistoryIsLazy bounds how much a short log of a long history reads.
@@ -201,12 +198,8 @@ func TestHistoryIsLazy(t *testing.T) {
 	head := h.cids[len(h.cids)-1]
 	for _, c := range []struct{ entries, most int }{{1, 1}, {10, 12}, {100, 105}} {
 		h.reads = 0
-		if got := len(h.log(t, c.entries, head)); got != c.entries {
-			t.Errorf("%d entries, want %d", got, c.entries)
-		}
-		if h.reads > c.most {
-			t.Errorf("%d reads for %d entries, want at most %d", h.reads, c.entries, c.most)
-		}
+		must.Equal(t, len(h.log(t, c.entries, head)), c.entries, "entries")
+		must.Check(t, h.reads <= c.most, "%d reads for %d entries, want at most %d", h.reads, c.entries, c.most)
 	}
 }
 
@@ -230,9 +223,8 @@ func TestHistoryErrors(t *testing.T) {
 	}
 	delete(h.data, h.cids[0])
 	n, err := last(h.cids[1])
-	if n != 2 || !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("missing parent: %d entries, error %v", n, err)
-	}
+	must.Equal(t, n, 2, "missing parent")
+	must.Fail(t, err, store.ErrNotFound, "missing parent")
 	if want := "read commit " + h.cids[0].String() + ": "; !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("error %q does not begin with %q", err, want)
 	}
@@ -246,9 +238,8 @@ func oplog(t testing.TB, b *blocks, n int) []ipld.CID {
 		o, err := NextOperation(t.Context(), b, store.Head{Seq: uint64(seq - 1), Operation: cids[seq-1]})
 		must.OK(t, err)
 		o.View, o.Actor, o.Command = link("v"), "a", []string{"test"}
-		if far := Skip(o.Seq); far != 0 && o.Skip != cids[far] {
-			t.Fatalf("operation %d skips to the wrong operation", seq)
-		}
+		far := Skip(o.Seq)
+		must.Require(t, far == 0 || o.Skip == cids[far], "operation %d skips to the wrong operation", seq)
 		cids = append(cids, b.put(t, o))
 	}
 	return cids
@@ -264,11 +255,9 @@ func TestOperationAt(t *testing.T) {
 		head := 1 + rng.IntN(n)
 		seq := 1 + rng.IntN(head)
 		b.reads = 0
-		at, err := OperationAt(t.Context(), b, cids[head], uint64(seq))
-		must.OK(t, err)
-		if at.CID != cids[seq] || at.Operation.Seq != uint64(seq) {
-			t.Fatalf("operation %d from %d is the one of number %d", seq, head, at.Operation.Seq)
-		}
+		at := must.Get(OperationAt(t.Context(), b, cids[head], uint64(seq)))(t)
+		must.Require(t, at.CID == cids[seq] && at.Operation.Seq == uint64(seq),
+			"operation %d from %d is the one of number %d", seq, head, at.Operation.Seq)
 		most = max(most, b.reads)
 	}
 	t.Logf("at most %d reads among %d operations", most, n)
@@ -277,9 +266,8 @@ func TestOperationAt(t *testing.T) {
 		t.Errorf("%d reads to go back among %d operations of %d bits", most, n, width)
 	}
 	for _, seq := range []uint64{0, n + 1} {
-		if _, err := OperationAt(t.Context(), b, cids[n], seq); !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("operation %d of %d: error %v", seq, n, err)
-		}
+		_, err := OperationAt(t.Context(), b, cids[n], seq)
+		must.Check(t, errors.Is(err, store.ErrNotFound), "operation %d of %d: error %v", seq, n, err)
 	}
 }
 
@@ -289,11 +277,9 @@ func TestNextOperationReads(t *testing.T) {
 	for seq := 1; seq <= 1024; seq++ {
 		b.reads = 0
 		head := store.Head{Seq: uint64(seq), Operation: cids[seq]}
-		_, err := NextOperation(t.Context(), b, head)
-		must.OK(t, err)
-		if most := bits.Len(uint(seq)) + 1; b.reads > most {
-			t.Errorf("%d reads after operation %d, want at most %d", b.reads, seq, most)
-		}
+		must.Get(NextOperation(t.Context(), b, head))(t)
+		most := bits.Len(uint(seq)) + 1
+		must.Check(t, b.reads <= most, "%d reads after operation %d, want at most %d", b.reads, seq, most)
 	}
 }
 
@@ -303,9 +289,8 @@ func TestOperations(t *testing.T) {
 	want := uint64(20)
 	for e, err := range Operations(t.Context(), b, cids[20]) {
 		must.OK(t, err)
-		if e.Operation.Seq != want || e.CID != cids[want] {
-			t.Fatalf("operation %d, want %d", e.Operation.Seq, want)
-		}
+		must.Equal(t, e.Operation.Seq, want, "operation")
+		must.Equal(t, e.CID, cids[want], "operation")
 		want--
 	}
 	must.Equal(t, want, 0, "the log ends before operation")
@@ -318,19 +303,16 @@ func TestOperations(t *testing.T) {
 func TestOperationsRefuseWrongSequence(t *testing.T) {
 	b := &blocks{}
 	cids := oplog(t, b, 9)
-	o, err := ReadOperation(t.Context(), b, cids[9])
-	must.OK(t, err)
+	o := must.Get(ReadOperation(t.Context(), b, cids[9]))(t)
 	o.Parent = cids[7]
 	bad := b.put(t, o)
-	_, err = OperationAt(t.Context(), b, bad, 8)
+	_, err := OperationAt(t.Context(), b, bad, 8)
 	must.Fail(t, err, ipld.ErrInvalid)
 	var last error
 	for _, err := range Operations(t.Context(), b, bad) {
 		last = err
 	}
-	if !errors.Is(last, ipld.ErrInvalid) {
-		t.Errorf("Operations: error %v", last)
-	}
+	must.Fail(t, last, ipld.ErrInvalid, "Operations: error")
 }
 
 func TestReadErrors(t *testing.T) {
@@ -343,15 +325,13 @@ func TestReadErrors(t *testing.T) {
 	_, err = ReadNode(t.Context(), b, ipld.Sum(ipld.Raw, nil))
 	must.Fail(t, err, ipld.ErrCID)
 	for name, read := range map[string]func() error{
-		"commit as graph": func() error { _, err := ReadGraph(t.Context(), b, c); return err },
-		"commit as edge":  func() error { _, err := ReadEdge(t.Context(), b, c); return err },
+		"commit as graph": func() error { return must.Err(ReadGraph(t.Context(), b, c)) },
+		"commit as edge":  func() error { return must.Err(ReadEdge(t.Context(), b, c)) },
 	} {
 		if err := read(); !errors.Is(err, store.ErrCorrupt) || !errors.Is(err, ipld.ErrInvalid) {
 			t.Errorf("%s: error %v is not about damage", name, err)
 		}
 	}
-	got, err := ReadCommit(t.Context(), b, c)
-	if diff := cmp.Diff(goldenCommit(), got, equalRecords); err != nil || diff != "" {
-		t.Errorf("read commit: error %v, difference %s", err, diff)
-	}
+	got := must.Get(ReadCommit(t.Context(), b, c))(t, "read commit: error")
+	must.Equal(t, cmp.Diff(goldenCommit(), got, equalRecords), "", "read commit: error")
 }

@@ -38,9 +38,8 @@ func TestApplyKeepsUnknownFields(t *testing.T) {
 	n := goldenNode()
 	c := &NodeChange{Key: "alice", Summary: ptr("other")}
 	next, changed, err := c.Apply(n, 1)
-	if err != nil || !changed || len(next.Extra) != 1 || n.Summary == "other" {
-		t.Errorf("changed %t, error %v, unknown fields %v", changed, err, next.Extra)
-	}
+	must.Check(t, err == nil && changed && len(next.Extra) == 1 && n.Summary != "other",
+		"changed %t, error %v, unknown fields %v", changed, err, next.Extra)
 	c = &NodeChange{Key: "alice", Replace: true}
 	if next, _, err = c.Apply(n, 1); err != nil || next.Extra != nil {
 		t.Errorf("error %v, unknown fields %v after replace", err, next.Extra)
@@ -73,9 +72,8 @@ func TestApplyTwice(t *testing.T) {
 			t.Fatalf("changed %t, the same %t", changed, same)
 		}
 		again, changed, err := c.Apply(next, now+1)
-		if err != nil || changed || again != next {
-			t.Fatalf("the second time: changed %t, error %v", changed, err)
-		}
+		must.Require(t, err == nil && !changed && again == next,
+			"the second time: changed %t, error %v", changed, err)
 	})
 }
 
@@ -92,9 +90,7 @@ func TestMergeProps(t *testing.T) {
 			t.Fatalf("%d properties, want %d, error %v", len(got), len(want), err)
 		}
 		for _, e := range got {
-			if !e.Value.Equal(want[e.Key]) {
-				t.Fatalf("property %q is wrong", e.Key)
-			}
+			must.Require(t, e.Value.Equal(want[e.Key]), "property %q is wrong", e.Key)
 		}
 	})
 }

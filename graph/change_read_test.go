@@ -30,9 +30,8 @@ func TestParseChangeRefuses(t *testing.T) {
 	must.Equal(t, fmt.Sprint(err), "node.summary: 262145 bytes, limit 262144")
 	for _, bad := range []string{`{`, `x`, "{\"node\":{\"key\":\"\xff\"}}", `{"node":{},"node":{}}`} {
 		_, err := ParseChange([]byte(bad))
-		if !errors.Is(err, ErrInvalid) || !errors.Is(err, ipld.ErrJSON) {
-			t.Errorf("%q: error %v, want one about JSON", bad, err)
-		}
+		must.Fail(t, err, ErrInvalid, bad, ": error")
+		must.Fail(t, err, ipld.ErrJSON, bad, ": error")
 	}
 }
 
@@ -68,12 +67,10 @@ func TestReaderLines(t *testing.T) {
 		for _, in := range []io.Reader{strings.NewReader(c.text), oneByte{strings.NewReader(c.text)}} {
 			r := NewReader(in, "f.jsonl")
 			lines, err := readAll(r)
-			if got := fmt.Sprint(lines); got != c.lines || err.Error() != c.err {
-				t.Errorf("%s: lines %s, error %q, want %s, %q", c.name, got, err, c.lines, c.err)
-			}
-			if _, again := r.Next(); again != err {
-				t.Errorf("%s: error %v, then %v", c.name, err, again)
-			}
+			must.Equal(t, fmt.Sprint(lines), c.lines, c.name, ": lines")
+			must.Equal(t, err.Error(), c.err, c.name, ": lines")
+			_, again := r.Next()
+			must.Check(t, again == err, "%s: error %v, then %v", c.name, err, again)
 		}
 	}
 }
@@ -101,13 +98,11 @@ func TestReaderLineLimit(t *testing.T) {
 	long := "line of more than 4194304 bytes"
 	for _, end := range []string{"", "\n", "\r\n", "\r"} {
 		_, err := NewReader(strings.NewReader(line(MaxLine)+end), "f").Next()
-		if err == nil || err.Error() != "f:1: node.summary: 4194270 bytes, limit 262144" {
-			t.Errorf("longest line with end %q: error %v", end, err)
-		}
+		must.Check(t, err != nil && err.Error() == "f:1: node.summary: 4194270 bytes, limit 262144",
+			"longest line with end %q: error %v", end, err)
 		text := `{"node":{"type":"T"}}` + "\n" + line(MaxLine+1) + end
 		r := NewReader(strings.NewReader(text), "f")
-		_, err = r.Next()
-		must.OK(t, err)
+		must.Get(r.Next())(t)
 		if _, err = r.Next(); err == nil || err.Error() != "f:2: "+long {
 			t.Errorf("longer line with end %q: error %v", end, err)
 		}
@@ -116,9 +111,7 @@ func TestReaderLineLimit(t *testing.T) {
 	if _, err := NewReader(in, "").Next(); err == nil || err.Error() != "line 1: "+long {
 		t.Errorf("endless line: error %v", err)
 	}
-	if in.read > MaxLine+2 {
-		t.Errorf("%d bytes read of a line of at most %d", in.read, MaxLine)
-	}
+	must.Check(t, in.read <= MaxLine+2, "%d bytes read of a line of at most %d", in.read, MaxLine)
 	if _, err := ParseChange(make([]byte, MaxLine+1)); err == nil || err.Error() != long {
 		t.Errorf("ParseChange of a longer line: error %v", err)
 	}
@@ -136,9 +129,8 @@ func TestReaderReadErrors(t *testing.T) {
 			in.err = nil
 		}
 		_, err := NewReader(in, "f").Next()
-		if !errors.Is(err, want) || errors.Is(err, ErrInvalid) {
-			t.Errorf("error %v, want %v, which is not ErrInvalid", err, want)
-		}
+		must.Check(t, errors.Is(err, want) && !errors.Is(err, ErrInvalid),
+			"error %v, want %v, which is not ErrInvalid", err, want)
 	}
 }
 
@@ -175,9 +167,8 @@ func TestValidateChange(t *testing.T) {
 	}
 	for field, c := range bad {
 		var fe *FieldError
-		if err := c.Validate(); !errors.As(err, &fe) || fe.Field != field {
-			t.Errorf("error %v, want one about %q", err, field)
-		}
+		err := c.Validate()
+		must.Check(t, errors.As(err, &fe) && fe.Field == field, "error %v, want one about %q", err, field)
 	}
 	must.OK(t, good[0].At(nil), "no error becomes")
 	if err := good[0].At(io.EOF); err.Error() != "EOF" || !errors.Is(err, io.EOF) {

@@ -14,22 +14,17 @@ func TestTreeKeys(t *testing.T) {
 	id := ID{1, 2, 3}
 	for on, letter := range map[Target]byte{OnNode: 'n', OnEdge: 'e'} {
 		key := MarkKey(on, id)
-		if want := append([]byte{letter}, id[:]...); !bytes.Equal(key, want) {
-			t.Errorf("key of mark on %s is %x, want %x", on, key, want)
-		}
+		want := append([]byte{letter}, id[:]...)
+		must.Check(t, bytes.Equal(key, want), "key of mark on %s is %x, want %x", on, key, want)
 		gotOn, gotID, err := ParseMarkKey(key)
-		if gotOn != on || gotID != id || err != nil {
-			t.Errorf("ParseMarkKey: %s %s %v", gotOn, gotID, err)
-		}
+		must.Check(t, gotOn == on && gotID == id && err == nil, "ParseMarkKey: %s %s %v", gotOn, gotID, err)
 	}
 	key := EmbeddingKey(id, "m")
 	if want := append(id[:], 'm'); !bytes.Equal(key, want) {
 		t.Errorf("key of embedding is %x, want %x", key, want)
 	}
 	node, model, err := ParseEmbeddingKey(key)
-	if node != id || model != "m" || err != nil {
-		t.Errorf("ParseEmbeddingKey: %s %s %v", node, model, err)
-	}
+	must.Check(t, node == id && model == "m" && err == nil, "ParseEmbeddingKey: %s %s %v", node, model, err)
 	for _, bad := range [][]byte{nil, {'n'}, append([]byte("x"), id[:]...), MarkKey(OnNode, id)[:16]} {
 		if _, _, err := ParseMarkKey(bad); err == nil {
 			t.Errorf("ParseMarkKey accepts %x", bad)
@@ -119,9 +114,7 @@ func TestContent(t *testing.T) {
 			stored[chunk.CID] = chunk.Data
 		}
 		get := func(id ipld.CID) ([]byte, error) { return stored[id], nil }
-		if back, err := JoinContent(c, get); err != nil || back != text {
-			t.Errorf("content of %d bytes reads as %d, %v", size, len(back), err)
-		}
+		must.Equal(t, must.Get(JoinContent(c, get))(t), text, "content of ", size, " bytes reads as")
 		if len(c.Chunks) > 0 {
 			c.Size--
 			_, err := JoinContent(c, get)

@@ -16,15 +16,11 @@ func TestIDsAndTimesAsJSON(t *testing.T) {
 		No   OptTime
 	}
 	want := all{ID: NodeID("alice"), Time: 1_700_000_000_123_456, At: At(0)}
-	data, err := json.Marshal(want)
-	must.OK(t, err)
+	data := must.Get(json.Marshal(want))(t)
 	got := all{None: NodeID("x"), No: At(7)}
-	if err := json.Unmarshal(data, &got); err != nil || got != want {
-		t.Errorf("%s reads as %+v, %v", data, got, err)
-	}
+	must.OK(t, json.Unmarshal(data, &got), data, " reads as")
+	must.Equal(t, got, want, data, " reads as")
 	for _, bad := range []string{`{"ID":"x"}`, `{"ID":[1]}`, `{"Time":7}`, `{"Time":"soon"}`, `{"At":"soon"}`} {
-		if err := json.Unmarshal([]byte(bad), &got); err == nil {
-			t.Errorf("%s was read", bad)
-		}
+		must.Check(t, json.Unmarshal([]byte(bad), &got) != nil, "%s was read", bad)
 	}
 }

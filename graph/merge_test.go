@@ -2,7 +2,6 @@ package graph
 
 import (
 	"bytes"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -27,9 +26,7 @@ func TestMergeRefusesWhatIsNoRecord(t *testing.T) {
 	for _, v := range []Versions{
 		{good, []byte{0}, []byte{1}}, {[]byte{0}, good, mergeNode(func(n *Node) { n.Summary = "S" })},
 	} {
-		if got, err := MergeNode(v, TakeOurs); !errors.Is(err, ipld.ErrInvalid) {
-			t.Errorf("%+v, %v", got, err)
-		}
+		must.Fail(t, must.Err(MergeNode(v, TakeOurs)), ipld.ErrInvalid)
 	}
 }
 
@@ -38,18 +35,14 @@ func TestItems(t *testing.T) {
 	for _, item := range []Item{
 		{NodeItem, id}, {EdgeItem, id}, MarkItem(OnNode, id), MarkItem(OnEdge, id),
 	} {
-		got, err := ParseItem(item.String())
-		if err != nil || got != item {
-			t.Errorf("%s reads as %+v, %v", item, got, err)
-		}
+		got := must.Get(ParseItem(item.String()))(t, "reads as")
+		must.Equal(t, got, item, "reads as")
 	}
 	for _, s := range []string{
 		"", "/", "node", "node/", "nodes/" + id.String(), "mark/" + id.String(), id.String(),
 		"node/" + strings.ToUpper(id.String()), "node/" + (ID{}).String(), "node/" + id.String() + "/",
 	} {
-		if got, err := ParseItem(s); !errors.Is(err, ErrInvalid) {
-			t.Errorf("%q reads as %+v, %v", s, got, err)
-		}
+		must.Fail(t, must.Err(ParseItem(s)), ErrInvalid, s, " reads as")
 	}
 }
 
@@ -98,36 +91,25 @@ func valid(t *rapid.T, r interface {
 }
 
 func checkMerge(t *rapid.T, v Versions, merge func(Versions, Take) (MergedRecord, error)) {
-	run := func(v Versions, take Take) MergedRecord {
-		got, err := merge(v, take)
-		must.OK(t, err)
-		return got
-	}
+	run := func(v Versions, take Take) MergedRecord { return must.Get(merge(v, take))(t) }
 	ours, theirs := run(v, TakeOurs), run(v, TakeTheirs)
 	mirror := run(Versions{v.Base, v.Theirs, v.Ours}, TakeTheirs)
 	if ours.Kind != mirror.Kind || !bytes.Equal(ours.Record, mirror.Record) ||
 		!slices.Equal(ours.Fields, mirror.Fields) {
 		t.Fatalf("from the other side: %+v, want %+v", mirror, ours)
 	}
-	if ours.Kind == "" && !bytes.Equal(ours.Record, theirs.Record) {
-		t.Fatal("a clean merge depends on who is preferred")
-	}
-	if same := run(Versions{v.Base, v.Ours, v.Ours}, TakeOurs); !bytes.Equal(same.Record, v.Ours) {
-		t.Fatal("merging the same is not the same")
-	}
-	if one := run(Versions{v.Base, v.Ours, v.Base}, TakeOurs); !bytes.Equal(one.Record, v.Ours) {
-		t.Fatal("a change on one side alone is lost")
-	}
+	must.Require(t, ours.Kind != "" || bytes.Equal(ours.Record, theirs.Record),
+		"a clean merge depends on who is preferred")
+	must.Require(t, bytes.Equal(run(Versions{v.Base, v.Ours, v.Ours}, TakeOurs).Record, v.Ours),
+		"merging the same is not the same")
+	must.Require(t, bytes.Equal(run(Versions{v.Base, v.Ours, v.Base}, TakeOurs).Record, v.Ours),
+		"a change on one side alone is lost")
 	for _, rec := range []MergedRecord{ours, theirs, run(v, TakeBase)} {
 		if rec.Record == nil {
 			continue
 		}
 		again := run(Versions{nil, rec.Record, nil}, TakeOurs)
-		if !bytes.Equal(again.Record, rec.Record) {
-			t.Fatal("what was merged is no record")
-		}
-		if _, err := merge(Versions{nil, rec.Record, v.Ours}, TakeOurs); err != nil {
-			t.Fatalf("what was merged does not decode: %v", err)
-		}
+		must.Require(t, bytes.Equal(again.Record, rec.Record), "what was merged is no record")
+		must.Get(merge(Versions{nil, rec.Record, v.Ours}, TakeOurs))(t, "what was merged does not decode")
 	}
 }

@@ -48,16 +48,12 @@ func goldenMark() *Mark {
 
 func goldenEmbedding(t *testing.T) *Embedding {
 	t.Helper()
-	e, err := NewDense("m", []float64{0.1, -0.2, 0}, TextHash(goldenNode(), "# Alice"))
-	must.OK(t, err)
-	return e
+	return must.Get(NewDense("m", []float64{0.1, -0.2, 0}, TextHash(goldenNode(), "# Alice")))(t)
 }
 
 func goldenSparse(t *testing.T) *Embedding {
 	t.Helper()
-	e, err := NewSparse("s", []SparseWeight{{"berth", 0.7}, {"pay", 1.25}}, [32]byte{1})
-	must.OK(t, err)
-	return e
+	return must.Get(NewSparse("s", []SparseWeight{{"berth", 0.7}, {"pay", 1.25}}, [32]byte{1}))(t)
 }
 
 func goldenGraph() *Graph {

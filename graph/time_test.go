@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -25,10 +24,8 @@ func TestParseTime(t *testing.T) {
 		"0000-01-01":                            "0000-01-01T00:00:00.000000Z",
 	}
 	for s, want := range cases {
-		got, err := ParseTime(s)
-		if err != nil || got.String() != want {
-			t.Errorf("ParseTime(%q) = %s, %v, want %s", s, got, err, want)
-		}
+		got := must.Get(ParseTime(s))(t, "ParseTime(", s, ")")
+		must.Equal(t, got.String(), want, "ParseTime(", s, ")")
 	}
 	for _, bad := range []string{
 		"", "now", "2026", "2026-11", "2026-1-20", "2026-11-2", "2026-13-01", "2026-00-01",
@@ -41,9 +38,7 @@ func TestParseTime(t *testing.T) {
 		"+2026-11-20", "2026-11-20T-1:30:00Z", "2026-11-20T09:30:00.-5Z", "2O26-11-20",
 		"9999-12-31T23:59:59-00:01", "0000-01-01T00:00:59+00:01", "10000-01-01", "-001-12-31",
 	} {
-		if got, err := ParseTime(bad); !errors.Is(err, ErrInvalid) {
-			t.Errorf("ParseTime(%q) = %s, %v, want an error", bad, got, err)
-		}
+		must.Fail(t, must.Err(ParseTime(bad)), ErrInvalid, "ParseTime(", bad, ")")
 	}
 }
 
@@ -52,9 +47,8 @@ func TestTimeAgainstStandard(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := genTime().Draw(t, "time")
 		got, err := ParseTime(want.String())
-		if err != nil || got != want || From(want.Std()) != want {
-			t.Fatalf("%d reads as %d from %s, %v", want, got, want, err)
-		}
+		must.Require(t, err == nil && got == want && From(want.Std()) == want,
+			"%d reads as %d from %s, %v", want, got, want, err)
 		zone := time.FixedZone("", 60*rapid.IntRange(-23*60-59, 23*60+59).Draw(t, "offset"))
 		if y := want.Std().In(zone).Year(); y < 0 || y > 9999 {
 			t.Skip("not four digits there")

@@ -93,8 +93,7 @@ func FuzzDecodeMark(f *testing.F) { fuzzDecode(f, DecodeMark, goldenMark()) }
 
 func FuzzDecodeEmbedding(f *testing.F) {
 	float := &Embedding{Model: "m", DType: Float32, Dims: 1, Data: []byte{0, 0, 128, 63}}
-	sparse, err := NewSparse("s", []SparseWeight{{"a", 1}, {"b", 2}}, [32]byte{})
-	must.OK(f, err)
+	sparse := must.Get(NewSparse("s", []SparseWeight{{"a", 1}, {"b", 2}}, [32]byte{}))(f)
 	fuzzDecode(f, DecodeEmbedding, float, sparse)
 }
 
@@ -117,24 +116,16 @@ func FuzzParseChange(f *testing.F) {
 		switch {
 		case c.Node != nil:
 			if n, err := c.Node.Make(1); err == nil {
-				if _, err := DecodeNode(n.Encode()); err != nil {
-					t.Error(err)
-				}
+				must.Get(DecodeNode(n.Encode()))(t)
 			}
 		case c.Edge != nil:
 			if e, err := c.Edge.Make(1); err == nil {
-				if _, err := DecodeEdge(e.Encode()); err != nil {
-					t.Error(err)
-				}
+				must.Get(DecodeEdge(e.Encode()))(t)
 			}
 		case c.Embedding != nil:
-			if e, err := c.Embedding.Make([32]byte{}); err != nil || e.Validate() != nil {
-				t.Errorf("embedding cannot be made: %v", err)
-			}
+			must.OK(t, must.Get(c.Embedding.Make([32]byte{}))(t).Validate(), "embedding cannot be")
 		case c.Mark != nil:
-			if m, err := c.Mark.Make("a", 1); err != nil || m.Validate() != nil {
-				t.Errorf("mark cannot be made: %v", err)
-			}
+			must.OK(t, must.Get(c.Mark.Make("a", 1))(t).Validate(), "mark cannot be")
 		}
 	})
 }

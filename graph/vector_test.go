@@ -2,10 +2,8 @@ package graph
 
 import (
 	"crypto/sha256"
-	"errors"
 	"math"
 	"math/big"
-	"slices"
 	"strings"
 	"testing"
 
@@ -25,8 +23,7 @@ func TestQuantiseAgainstBig(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := rapid.SliceOfN(rapid.Float64Range(-1e300, 1e300), 1, 12).Draw(t, "vector")
 		v[0] = 1 + math.Abs(v[0]) // not all zeros
-		got, err := Quantise(v)
-		must.OK(t, err)
+		got := must.Get(Quantise(v))(t)
 		m := big.NewFloat(0)
 		for _, x := range v {
 			if a := big.NewFloat(math.Abs(x)); a.Cmp(m) > 0 {
@@ -36,9 +33,7 @@ func TestQuantiseAgainstBig(t *testing.T) {
 		for i, x := range v {
 			product := rounded(exact().Mul(big.NewFloat(x), big.NewFloat(127)))
 			q, _ := exact().Quo(product, m).Float64()
-			if want := int8(math.RoundToEven(q)); got[i] != want {
-				t.Fatalf("%g of %v becomes %d, want %d", x, v, got[i], want)
-			}
+			must.Equal(t, got[i], int8(math.RoundToEven(q)), x, " of ", v, " becomes")
 		}
 	})
 }
@@ -49,41 +44,31 @@ func TestSparseWeightsRefuse(t *testing.T) {
 		{{"a", 0x1p-18}}, {{"", 1}}, {{"\xff", 1}}, {{"a", 1}, {"b", 1}, {"a", 2}}, {{"a", 1e308}},
 		{{strings.Repeat("t", MaxTerm+1), 1}}, make([]SparseWeight, MaxTerms+1),
 	} {
-		if terms, err := SparseWeights(bad); !errors.Is(err, ErrInvalid) {
-			t.Errorf("%d terms become %v, %v", len(bad), terms, err)
-		}
+		must.Fail(t, must.Err(SparseWeights(bad)), ErrInvalid, len(bad), " terms become")
 	}
 }
 
 func TestEmbeddingForms(t *testing.T) {
 	dense := goldenEmbedding(t)
-	if got, want := dense.Int8(), []int8{64, -127, 0}; !slices.Equal(got, want) {
-		t.Errorf("dimensions are %v, want %v", got, want)
-	}
+	must.Same(t, dense.Int8(), []int8{64, -127, 0}, "dimensions")
 	if terms, err := dense.Terms(); terms != nil || err != nil {
 		t.Errorf("a dense vector has terms %v, %v", terms, err)
 	}
 	sparse := goldenSparse(t)
 	terms, err := sparse.Terms()
-	if want := []Term{{"pay", 81920}, {"berth", 45875}}; err != nil || !slices.Equal(terms, want) {
-		t.Errorf("terms are %v, %v, want %v", terms, err, want)
-	}
-	if sparse.Int8() != nil {
-		t.Error("a sparse vector has dimensions")
-	}
+	must.OK(t, err, "terms")
+	must.Same(t, terms, []Term{{"pay", 81920}, {"berth", 45875}}, "terms")
+	must.Check(t, sparse.Int8() == nil, "a sparse vector has dimensions")
 	float := &Embedding{Model: "m", DType: Float32, Dims: 2, Data: []byte{0, 0, 0, 0, 0, 0, 128, 63}}
 	must.OK(t, float.Validate())
 	widest := make([]float64, MaxDims)
 	widest[7] = 1
-	if _, err := NewDense("m", widest, [32]byte{}); err != nil {
-		t.Error(err)
-	}
+	must.Get(NewDense("m", widest, [32]byte{}))(t)
 	terms, most := nil, make([]SparseWeight, MaxTerms)
 	for i := range most {
 		most[i] = SparseWeight{string(rune(0x10000 + i)), 1}
 	}
-	e, err := NewSparse("m", most, [32]byte{})
-	must.OK(t, err)
+	e := must.Get(NewSparse("m", most, [32]byte{}))(t)
 	if terms, err = e.Terms(); len(terms) != MaxTerms || err != nil {
 		t.Errorf("%d terms, %v", len(terms), err)
 	}

@@ -10,17 +10,13 @@ import (
 func TestCIDAsJSON(t *testing.T) {
 	some := Sum(DagCBOR, []byte{0xa0})
 	for _, c := range []CID{some, {}} {
-		data, err := json.Marshal(c)
-		must.OK(t, err)
+		data := must.Get(json.Marshal(c))(t)
 		back := some
-		if err := json.Unmarshal(data, &back); err != nil || back != c {
-			t.Errorf("%s reads as %v, %v", data, back, err)
-		}
+		must.OK(t, json.Unmarshal(data, &back), data, " reads as")
+		must.Equal(t, back, c, data, " reads as")
 	}
 	for _, bad := range []string{`""`, `7`, `{}`, `"bafy"`, `["x"]`} {
 		var c CID
-		if err := json.Unmarshal([]byte(bad), &c); err == nil {
-			t.Errorf("%s was read as %v", bad, c)
-		}
+		must.Check(t, json.Unmarshal([]byte(bad), &c) != nil, "%s was read as %v", bad, c)
 	}
 }

@@ -22,23 +22,18 @@ func TestCIDAgreesWithGoCid(t *testing.T) {
 		data := rapid.SliceOf(rapid.Byte()).Draw(t, "data")
 		codec := rapid.SampledFrom([]ipld.Codec{ipld.Raw, ipld.DagCBOR}).Draw(t, "codec")
 		c := ipld.Sum(codec, data)
-		hash, err := multihash.Sum(data, multihash.SHA2_256, -1)
-		must.OK(t, err)
+		hash := must.Get(multihash.Sum(data, multihash.SHA2_256, -1))(t)
 		theirs := cid.NewCidV1(uint64(codec), hash)
-		if theirs.String() != c.String() || !bytes.Equal(theirs.Bytes(), c.Bytes()) {
-			t.Fatalf("got %s, go-cid has %s", c, theirs)
-		}
-		if prime.Cid(c) != theirs || c.Codec() != codec || c.Digest() != [32]byte(hash[2:]) {
-			t.Fatal("parts differ")
-		}
+		must.Require(t, theirs.String() == c.String() && bytes.Equal(theirs.Bytes(), c.Bytes()),
+			"got %s, go-cid has %s", c, theirs)
+		must.Require(t, prime.Cid(c) == theirs && c.Codec() == codec && c.Digest() == [32]byte(hash[2:]),
+			"parts differ")
 		for name, read := range map[string]func() (ipld.CID, error){
 			"text":   func() (ipld.CID, error) { return ipld.ParseCID(theirs.String()) },
 			"bytes":  func() (ipld.CID, error) { return ipld.CIDFromBytes(theirs.Bytes()) },
 			"go-cid": func() (ipld.CID, error) { return prime.FromCid(theirs) },
 		} {
-			if got, err := read(); err != nil || got != c {
-				t.Fatalf("from %s: %s, %v", name, got, err)
-			}
+			must.Equal(t, must.Get(read())(t), c, "from ", name)
 		}
 	})
 }
@@ -61,8 +56,7 @@ func TestCIDSpellings(t *testing.T) {
 		multibase.Base32hex, multibase.Base36, multibase.Base58BTC, multibase.Base64,
 		multibase.Base64url, multibase.Identity,
 	} {
-		s, err := prime.Cid(c).StringOfBase(base)
-		must.OK(t, err)
+		s := must.Get(prime.Cid(c).StringOfBase(base))(t)
 		spelled = append(spelled, s)
 	}
 	for _, s := range spelled {

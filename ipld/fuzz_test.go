@@ -59,17 +59,11 @@ func FuzzCheck(f *testing.F) {
 		c := ipld.Sum(ipld.DagCBOR, block)
 		err = ipld.Links(c, block, func(ipld.CID) error { links++; return nil })
 		must.Equal(t, check == nil, err == nil, "Check: ", check, "; Links: ", err)
-		if want := countLinks(v); links != want {
-			t.Fatalf("%d links, want %d", links, want)
-		}
+		must.Equal(t, links, countLinks(v), "links")
 		n, err := prime.Node(block)
 		must.Equal(t, check == nil, err == nil, "Check: ", check, "; Node: ", err)
-		if err == nil && !fromNode(t, n).Equal(v) {
-			t.Fatal("node differs from value")
-		}
-		if !bytes.Equal(block, before) {
-			t.Fatal("block changed")
-		}
+		must.Require(t, err != nil || fromNode(t, n).Equal(v), "node differs from value")
+		must.Require(t, bytes.Equal(block, before), "block changed")
 	})
 }
 
@@ -97,14 +91,11 @@ func FuzzParseCID(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		c, err := ipld.ParseCID(s)
 		if err != nil {
-			if !errors.Is(err, ipld.ErrCID) || c.Defined() {
-				t.Fatalf("%s, %v", c, err)
-			}
+			must.Require(t, errors.Is(err, ipld.ErrCID) && !c.Defined(), "%s, %v", c, err)
 			return
 		}
-		if c.String() != s || prime.Cid(c).String() != s {
-			t.Fatalf("%q is a second spelling of %s", s, c)
-		}
+		must.Equal(t, c.String(), s, "is a second spelling of")
+		must.Equal(t, prime.Cid(c).String(), s, "is a second spelling of")
 	})
 }
 
@@ -120,23 +111,20 @@ func FuzzDecodeRecord(f *testing.F) {
 		_, err := ipld.ReadRecord(block, &extra, only("sample", &extra), nil)
 		typed, typedErr := decodeSample(block)
 		if err != nil {
-			if !errors.Is(err, ipld.ErrInvalid) || typedErr == nil {
-				t.Fatalf("generic reader: %v; typed reader: %v", err, typedErr)
-			}
+			must.Require(t, errors.Is(err, ipld.ErrInvalid) && typedErr != nil,
+				"generic reader: %v; typed reader: %v", err, typedErr)
 			return
 		}
 		must.OK(t, ipld.Check(block), "record is not canonical")
-		if ipld.RecordKind(block) != "sample" || ipld.PeekKind(block) != "sample" {
-			t.Fatal("record without a kind")
-		}
+		must.Equal(t, ipld.RecordKind(block), "sample", "record without a kind")
+		must.Equal(t, ipld.PeekKind(block), "sample", "record without a kind")
 		if again := ipld.WriteRecord(0, only("sample", &extra)); !bytes.Equal(again, block) {
 			t.Fatalf("written as %x", again)
 		}
 		// A typed writer writes every field; what it read it writes back unchanged.
 		if typedErr == nil && len(extra) == len(typed.extra)+6 && typed.name != "" {
-			if again := typed.encode(); !bytes.Equal(again, block) {
-				t.Fatalf("typed writer wrote %x", again)
-			}
+			again := typed.encode()
+			must.Require(t, bytes.Equal(again, block), "typed writer wrote %x", again)
 		}
 	})
 }
@@ -152,19 +140,14 @@ func FuzzParseJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		before := bytes.Clone(text)
 		v, err := ipld.ParseJSON(text)
-		if !bytes.Equal(text, before) {
-			t.Fatal("input changed")
-		}
+		must.Require(t, bytes.Equal(text, before), "input changed")
 		if err != nil {
 			var je *ipld.JSONError
-			if !errors.As(err, &je) || je.Offset < 0 || je.Offset > int64(len(text)) {
-				t.Fatalf("bad error %v", err)
-			}
+			must.Require(t, errors.As(err, &je) && je.Offset >= 0 && je.Offset <= int64(len(text)),
+				"bad error %v", err)
 			return
 		}
-		if !ipld.HasJSON(v) {
-			t.Fatal("parsed, but has no JSON form")
-		}
+		must.Require(t, ipld.HasJSON(v), "parsed, but has no JSON form")
 		if block := ipld.AppendValue(nil, v); len(block) <= ipld.MaxBlock {
 			must.OK(t, ipld.Check(block))
 		}

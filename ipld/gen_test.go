@@ -2,7 +2,6 @@ package ipld_test
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit/must"
@@ -79,14 +78,11 @@ func TestValueRoundTrip(t *testing.T) {
 		v := genValue(3).Draw(t, "value")
 		block := ipld.AppendValue(nil, v)
 		must.OK(t, ipld.Check(block))
-		got, err := ipld.DecodeValue(block)
-		must.OK(t, err)
+		got := must.Get(ipld.DecodeValue(block))(t)
 		if !got.Equal(v) || !v.Equal(got) {
 			t.Fatalf("got %s, want %s", show(got), show(v))
 		}
-		if again := ipld.AppendValue(nil, got); !slices.Equal(again, block) {
-			t.Fatalf("re-encoded as %x, was %x", again, block)
-		}
+		must.Same(t, ipld.AppendValue(nil, got), block, "re-encoded as")
 	})
 }
 

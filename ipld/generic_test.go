@@ -55,10 +55,8 @@ func TestDAGJSON(t *testing.T) {
 func TestNode(t *testing.T) {
 	accepted, refused := vectors(t)
 	for name, block := range accepted {
-		n, err := prime.Node(block)
-		must.OK(t, err, name)
-		want, err := ipld.DecodeValue(block)
-		must.OK(t, err)
+		n := must.Get(prime.Node(block))(t, name)
+		want := must.Get(ipld.DecodeValue(block))(t)
 		if got := fromNode(t, n); !got.Equal(want) {
 			t.Errorf("%s: node is %s", name, show(got))
 		}
@@ -69,8 +67,7 @@ func TestNode(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		v := genValue(2).Draw(t, "value")
-		n, err := prime.Node(ipld.AppendValue(nil, v))
-		must.OK(t, err)
+		n := must.Get(prime.Node(ipld.AppendValue(nil, v)))(t)
 		if got := fromNode(t, n); !got.Equal(v) {
 			t.Fatalf("node of %s is %s", show(v), show(got))
 		}
@@ -174,20 +171,17 @@ func TestTraversal(t *testing.T) {
 		ipld.Entry{Key: "children", Value: ipld.ListValue(ipld.LinkValue(child))})))
 
 	spec := builder.NewSelectorSpecBuilder(basicnode.Prototype.Any)
-	all, err := spec.ExploreRecursive(selector.RecursionLimitDepth(10), spec.ExploreUnion(
-		spec.Matcher(), spec.ExploreAll(spec.ExploreRecursiveEdge()))).Selector()
-	must.OK(t, err)
+	all := must.Get(spec.ExploreRecursive(selector.RecursionLimitDepth(10), spec.ExploreUnion(
+		spec.Matcher(), spec.ExploreAll(spec.ExploreRecursiveEdge()))).Selector())(t)
 	ls := prime.LinkSystem(store.get)
-	start, err := load(ls, prime.Cid(root))
-	must.OK(t, err)
+	start := must.Get(load(ls, prime.Cid(root)))(t)
 	var visited []string
-	err = traversal.Progress{Cfg: &traversal.Config{
+	must.OK(t, traversal.Progress{Cfg: &traversal.Config{
 		LinkSystem: ls, LinkTargetNodePrototypeChooser: basicnode.Chooser,
 	}}.WalkMatching(start, all, func(p traversal.Progress, n datamodel.Node) error {
 		visited = append(visited, p.Path.String()+" "+n.Kind().String())
 		return nil
-	})
-	must.OK(t, err)
+	}))
 	want := []string{
 		" map", "name string", "children list", "children/0 map", "children/0/name string",
 		"children/0/content bytes",
@@ -215,9 +209,8 @@ func TestLinkSystemRefuses(t *testing.T) {
 		mismatch.Want != forged || mismatch.Got != ipld.Sum(ipld.Raw, []byte("something else")) {
 		t.Errorf("forged block: %v", err)
 	}
-	if _, err := ls.LoadRaw(linking.LinkContext{}, cidlink.Link{Cid: prime.Cid(forged)}); err == nil {
-		t.Error("forged block was read raw")
-	}
+	must.Check(t, must.Err(ls.LoadRaw(linking.LinkContext{}, cidlink.Link{Cid: prime.Cid(forged)})) != nil,
+		"forged block was read raw")
 
 	reads := store.gets
 	old := cid.NewCidV0(prime.Cid(forged).Hash())
@@ -245,9 +238,8 @@ func TestLinks(t *testing.T) {
 	}
 	found, err := collect(c, block)
 	want := []string{b.String(), a.String(), b.String()}
-	if diff := cmp.Diff(want, found); diff != "" || err != nil {
-		t.Error(diff, err)
-	}
+	must.Equal(t, cmp.Diff(want, found), "")
+	must.OK(t, err)
 	if found, err := collect(a, block); found != nil || err != nil {
 		t.Errorf("raw block: %v, %v", found, err)
 	}

@@ -50,9 +50,8 @@ func TestJSONLimits(t *testing.T) {
 	for _, c := range cases {
 		v, err := ipld.ParseJSON([]byte(c.text))
 		if c.reason != "" || c.name == "a million reserved" {
-			if !errors.Is(err, ipld.ErrJSON) || !strings.Contains(err.Error(), c.reason) {
-				t.Errorf("%s: got %v, want %q", c.name, err, c.reason)
-			}
+			must.Check(t, errors.Is(err, ipld.ErrJSON) && strings.Contains(err.Error(), c.reason),
+				"%s: got %v, want %q", c.name, err, c.reason)
 			continue
 		}
 		if err != nil {
@@ -67,22 +66,15 @@ func TestJSONLimits(t *testing.T) {
 func TestJSONRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := genValue(3).Draw(t, "value")
-		if !ipld.HasJSON(v) {
-			t.Fatal("no JSON form")
-		}
+		must.Require(t, ipld.HasJSON(v), "no JSON form")
 		text := ipld.AppendJSON(nil, v)
 		before := slices.Clone(text)
-		got, err := ipld.ParseJSON(text)
-		must.OK(t, err, text)
+		got := must.Get(ipld.ParseJSON(text))(t, text)
 		if !got.Equal(v) {
 			t.Fatalf("%s read as %s", text, show(got))
 		}
-		if !bytes.Equal(text, before) {
-			t.Fatal("input changed")
-		}
-		if !json.Valid(text) {
-			t.Fatalf("%s: not JSON for the standard library", text)
-		}
+		must.Require(t, bytes.Equal(text, before), "input changed")
+		must.Require(t, json.Valid(text), "%s: not JSON for the standard library", text)
 	})
 }
 
@@ -98,9 +90,7 @@ func TestJSONFloats(t *testing.T) {
 			math.Float64bits(got.Float()) != math.Float64bits(f) {
 			t.Fatalf("%v: %s read as %s, %v", f, text, show(got), err)
 		}
-		if !strings.ContainsAny(text, ".e") || len(text) > 24 {
-			t.Fatalf("%v: %s", f, text)
-		}
+		must.Require(t, strings.ContainsAny(text, ".e") && len(text) <= 24, "%v: %s", f, text)
 	})
 }
 
@@ -128,9 +118,8 @@ func TestNoEncoding(t *testing.T) {
 		"NaN": ipld.FloatValue(math.NaN()), "infinity": ipld.FloatValue(math.Inf(-1)),
 		"link to nothing": ipld.LinkValue(ipld.CID{}),
 	} {
-		if !panics(func() { ipld.AppendValue(nil, v) }) || !panics(func() { ipld.AppendJSON(nil, v) }) {
-			t.Errorf("%s was encoded", name)
-		}
+		must.Check(t, panics(func() { ipld.AppendValue(nil, v) }) && panics(func() { ipld.AppendJSON(nil, v) }),
+			"%s was encoded", name)
 	}
 }
 
@@ -141,20 +130,15 @@ func TestValueTravels(t *testing.T) {
 		{}, ipld.BoolValue(true), ipld.IntValue(-5), ipld.FloatValue(0.5), ipld.FloatValue(3), ipld.StringValue("a<b \u2028"), ipld.BytesValue([]byte{1, 2}),
 		ipld.LinkValue(ipld.Sum(ipld.Raw, nil)), ipld.ListValue(ipld.IntValue(1), ipld.Value{}), ipld.MapValue(ipld.Entry{"b", ipld.IntValue(2)}), odd,
 	} {
-		data, err := v.MarshalJSON()
-		must.OK(t, err)
+		data := must.Get(v.MarshalJSON())(t)
 		var back ipld.Value
 		if err := json.Unmarshal(data, &back); err != nil || !back.Equal(v) && ipld.HasJSON(v) {
 			t.Errorf("%s: %v", data, err)
 		}
-		if again := ipld.AppendJSON(nil, back); string(again) != string(data) {
-			t.Errorf("%s is read back as %s", data, again)
-		}
+		must.Equal(t, string(ipld.AppendJSON(nil, back)), string(data), "is read back as")
 	}
 	var v ipld.Value
 	for _, bad := range []string{``, `{"a":1`, `{"a":1,"a":2}`, `1e999`, `99999999999999999999`} {
-		if err := v.UnmarshalJSON([]byte(bad)); err == nil {
-			t.Errorf("%q was read", bad)
-		}
+		must.Check(t, v.UnmarshalJSON([]byte(bad)) != nil, "%q was read", bad)
 	}
 }

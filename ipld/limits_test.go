@@ -61,9 +61,8 @@ func TestLimits(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			v, err := ipld.DecodeValue(c.block)
 			if c.reason != "" {
-				if !errors.Is(err, ipld.ErrInvalid) || !strings.Contains(err.Error(), c.reason) {
-					t.Errorf("got %v, want %q", err, c.reason)
-				}
+				must.Check(t, errors.Is(err, ipld.ErrInvalid) && strings.Contains(err.Error(), c.reason),
+					"got %v, want %q", err, c.reason)
 			} else if err != nil {
 				t.Error(err)
 			} else if !bytes.Equal(ipld.AppendValue(nil, v), c.block) {
@@ -83,8 +82,7 @@ func TestDepthOfListsReadByHand(t *testing.T) {
 		block := append([]byte{0x82}, bytes.Repeat(nested(depth-1, "\x81"), 2)...)
 		d, err := ipld.NewDecoder(block)
 		must.OK(t, err)
-		n, err := d.List()
-		must.OK(t, err)
+		n := must.Get(d.List())(t)
 		for range n {
 			if _, err = d.Value(); err != nil {
 				break
@@ -128,7 +126,7 @@ func TestHostileHeads(t *testing.T) {
 	}
 	readers := map[string]func(block []byte) error{
 		"Check":       ipld.Check,
-		"DecodeValue": func(b []byte) error { _, err := ipld.DecodeValue(b); return err },
+		"DecodeValue": func(b []byte) error { return must.Err(ipld.DecodeValue(b)) },
 		"Decoder.Links": func(b []byte) error {
 			d, err := ipld.NewDecoder(b)
 			if err == nil {
@@ -148,12 +146,9 @@ func TestHostileHeads(t *testing.T) {
 			if how == "DecodeValue" && strings.HasPrefix(name, "a million links") {
 				limit = 48 << 20
 			}
-			if n := allocated(func() { err = read(block) }); n > limit {
-				t.Errorf("%s of %s allocates %d bytes", how, name, n)
-			}
-			if !errors.Is(err, ipld.ErrInvalid) {
-				t.Errorf("%s of %s: %v", how, name, err)
-			}
+			n := allocated(func() { err = read(block) })
+			must.Check(t, n <= limit, "%s of %s allocates %d bytes", how, name, n)
+			must.Fail(t, err, ipld.ErrInvalid, how, " of ", name)
 		}
 	}
 }
@@ -166,9 +161,7 @@ func TestDecodedMemory(t *testing.T) {
 	} {
 		var err error
 		n := allocated(func() { _, err = ipld.DecodeValue(block) })
-		if err != nil || n > 48<<20 {
-			t.Errorf("%s: %d bytes, %v", name, n, err)
-		}
+		must.Check(t, err == nil && n <= 48<<20, "%s: %d bytes, %v", name, n, err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -19,9 +20,7 @@ func TestIsLink(t *testing.T) {
 	for _, codec := range []ipld.Codec{ipld.Raw, ipld.DagCBOR} {
 		link := ipld.AppendLink(nil, ipld.Sum(codec, []byte("x")))
 		check(link)
-		if !ipld.IsLink(link) {
-			t.Errorf("% x is no link", link)
-		}
+		must.Check(t, ipld.IsLink(link), "% x is no link", link)
 		for i := range link {
 			for b := range 256 {
 				changed := bytes.Clone(link)

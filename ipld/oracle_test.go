@@ -38,15 +38,9 @@ func oracleEncode(t must.T, node datamodel.Node) []byte {
 func TestOracleValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		block := ipld.AppendValue(nil, genValue(3).Draw(t, "value"))
-		theirs, err := oracleDecode(block)
-		if err != nil {
-			t.Fatalf("%x: %v", block, err)
-		}
-		ours, err := prime.Node(block)
-		must.OK(t, err)
-		if !datamodel.DeepEqual(theirs, ours) {
-			t.Fatalf("%x: nodes differ", block)
-		}
+		theirs := must.Get(oracleDecode(block))(t, block)
+		ours := must.Get(prime.Node(block))(t)
+		must.Require(t, datamodel.DeepEqual(theirs, ours), "%x: nodes differ", block)
 		if out := oracleEncode(t, ours); !bytes.Equal(out, block) {
 			t.Fatalf("%x: they write %x", block, out)
 		}
@@ -77,11 +71,9 @@ func TestOracleLaxness(t *testing.T) {
 		bad-utf8-beyond bad-utf8-invalid bad-utf8-key bad-utf8-overlong bad-utf8-surrogate
 		limit-depth-65 limit-depth-65-maps limit-depth-65-mixed`))
 	for name, block := range accepted {
-		node, err := oracleDecode(block)
-		must.OK(t, err, name)
-		if out := oracleEncode(t, node); !bytes.Equal(out, block) {
-			t.Errorf("%s: reference codec writes %x", name, out)
-		}
+		node := must.Get(oracleDecode(block))(t, name)
+		out := oracleEncode(t, node)
+		must.Check(t, bytes.Equal(out, block), "%s: reference codec writes %x", name, out)
 	}
 }
 
@@ -91,10 +83,7 @@ func FuzzOracle(f *testing.F) {
 		if ipld.Check(block) != nil {
 			return
 		}
-		node, err := oracleDecode(block)
-		if err != nil {
-			t.Fatalf("%x: %v", block, err)
-		}
+		node := must.Get(oracleDecode(block))(t, block)
 		if out := oracleEncode(t, node); !bytes.Equal(out, block) {
 			t.Fatalf("%x: they write %x", block, out)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -30,9 +31,8 @@ func TestFollow(t *testing.T) {
 	} {
 		var b bytes.Buffer
 		last, err := ipld.Follow(context.Background(), store.get, root, c.path, &b)
-		if err != nil || b.String() != c.want || last != c.last {
-			t.Errorf("%s: %s in %s, %v; want %s in %s", c.path, &b, last, err, c.want, c.last)
-		}
+		must.Check(t, err == nil && b.String() == c.want && last == c.last,
+			"%s: %s in %s, %v; want %s in %s", c.path, &b, last, err, c.want, c.last)
 	}
 	for path, want := range map[string]error{
 		"x": ipld.ErrPath, "list/2": ipld.ErrPath, "list/-1": ipld.ErrPath, "list/one": ipld.ErrPath,
@@ -55,8 +55,7 @@ func TestFollowPrintsAsDAGJSON(t *testing.T) {
 		var want, got bytes.Buffer
 		wantErr := ipld.DAGJSON(&want, c, store.data[c])
 		_, err := ipld.Follow(context.Background(), store.get, c, "", &got)
-		if got.String() != want.String() || (err == nil) != (wantErr == nil) {
-			t.Fatalf("%s, %v; want %s, %v", &got, err, &want, wantErr)
-		}
+		must.Require(t, got.String() == want.String() && (err == nil) == (wantErr == nil),
+			"%s, %v; want %s, %v", &got, err, &want, wantErr)
 	})
 }

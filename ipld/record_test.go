@@ -65,11 +65,9 @@ func TestRecordKeepsUnknownFields(t *testing.T) {
 		}
 		block := want.encode()
 		must.OK(t, ipld.Check(block))
-		got, err := decodeSample(block)
-		must.OK(t, err)
-		if len(got.extra) != len(unknown) {
-			t.Fatalf("%d unknown fields, want %d", len(got.extra), len(unknown))
-		}
+		got := must.Get(decodeSample(block))(t)
+		must.Require(t, len(got.extra) == len(unknown),
+			"%d unknown fields, want %d", len(got.extra), len(unknown))
 		if again := got.encode(); !bytes.Equal(again, block) {
 			t.Fatalf("read and written:\n%x\nwas\n%x", again, block)
 		}
@@ -125,9 +123,8 @@ func TestRecordRefused(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := decodeSample(c.block)
-			if !errors.Is(err, ipld.ErrInvalid) || !strings.Contains(err.Error(), c.reason) {
-				t.Errorf("got %v, want %q", err, c.reason)
-			}
+			must.Check(t, errors.Is(err, ipld.ErrInvalid) && strings.Contains(err.Error(), c.reason),
+				"got %v, want %q", err, c.reason)
 			must.Equal(t, ipld.RecordKind(c.block), c.kind, "kind")
 			if got := ipld.PeekKind(c.block); got != c.kind && ipld.Check(c.block) == nil {
 				t.Errorf("kind %q by a peek, want %q", got, c.kind)
@@ -153,18 +150,14 @@ func TestRecordOrder(t *testing.T) {
 		r.Int("b", &n)
 	})
 	want := ipld.MapValue(ipld.Entry{Key: "a"}, ipld.Entry{Key: "b", Value: ipld.IntValue(8)})
-	if !bytes.Equal(got, ipld.AppendValue(nil, want)) {
-		t.Errorf("got %x", got)
-	}
+	must.Check(t, bytes.Equal(got, ipld.AppendValue(nil, want)), "got %x", got)
 	for _, keys := range [][2]string{{"kind", "v"}, {"b", "a"}, {"a", "a"}} {
-		if !panics(func() {
+		must.Check(t, panics(func() {
 			ipld.WriteRecord(0, func(r *ipld.Record) {
 				r.Int(keys[0], &n)
 				r.Int(keys[1], &n)
 			})
-		}) {
-			t.Errorf("%v written", keys)
-		}
+		}), "%v written", keys)
 	}
 }
 

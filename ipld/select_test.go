@@ -54,27 +54,22 @@ func TestSelectorWalk(t *testing.T) {
 		{selector: everything, skip: a, want: "root b leaf"},
 		{selector: everything, skip: root, want: ""},
 	} {
-		s, err := ipld.ParseSelector([]byte(c.selector))
-		must.OK(t, err)
+		s := must.Get(ipld.ParseSelector([]byte(c.selector)))(t)
 		var got []string
-		err = s.Walk(t.Context(), root, func(ctx context.Context, id ipld.CID) ([]byte, error) {
+		must.OK(t, s.Walk(t.Context(), root, func(ctx context.Context, id ipld.CID) ([]byte, error) {
 			if id == c.skip {
 				return nil, ipld.ErrSkip
 			}
 			got = append(got, names[id])
 			return store.get(ctx, id)
-		})
-		if diff := cmp.Diff(c.want, strings.Join(got, " ")); err != nil || diff != "" {
-			t.Errorf("%s without %s: %v\n%s", c.selector, names[c.skip], err, diff)
-		}
+		}), c.selector, " without ", names[c.skip])
+		must.Equal(t, cmp.Diff(c.want, strings.Join(got, " ")), "", c.selector, " without ", names[c.skip])
 	}
 }
 
 func TestSelectorRefuses(t *testing.T) {
 	deep := strings.Repeat(`{"a":{">":`, 25) + `{".":{}}` + strings.Repeat(`}}`, 25)
-	if _, err := ipld.ParseSelector([]byte(deep)); err != nil {
-		t.Errorf("25 levels: %v", err)
-	}
+	must.Get(ipld.ParseSelector([]byte(deep)))(t, "25 levels")
 	for _, text := range []string{
 		`{"R":{"l":{"depth":-1},":>":{"@":{}}}}`, `{"a":{">":{"@":{}}}}`, `{"~":{"as":"x",">":{".":{}}}}`,
 		`{"R":{"l":{"none":{}},":>":{".":{}}}}`, `{"i":{"i":-1,">":{".":{}}}}`, `{"a":{">":{".":{}},"x":1}}`,
@@ -83,9 +78,7 @@ func TestSelectorRefuses(t *testing.T) {
 		strings.Repeat(`{"a":{">":`, 5000) + `{".":{}}` + strings.Repeat(`}}`, 5000),
 	} {
 		_, err := ipld.ParseSelector([]byte(text))
-		if !errors.Is(err, ipld.ErrSelector) && !errors.Is(err, ipld.ErrJSON) {
-			t.Errorf("%.60q: %v", text, err)
-		}
+		must.Check(t, errors.Is(err, ipld.ErrSelector) || errors.Is(err, ipld.ErrJSON), "%.60q: %v", text, err)
 	}
 }
 
@@ -97,8 +90,7 @@ func TestSelectorEnds(t *testing.T) {
 		last = store.put(ipld.DagCBOR, ipld.AppendValue(nil, ipld.MapValue(
 			ipld.Entry{Key: "next", Value: ipld.LinkValue(last)})))
 	}
-	s, err := ipld.ParseSelector([]byte(everything))
-	must.OK(t, err)
+	s := must.Get(ipld.ParseSelector([]byte(everything)))(t)
 	must.Fail(t, s.Walk(t.Context(), last, store.get), ipld.ErrSelector)
 	missing := ipld.Sum(ipld.Raw, []byte("not there"))
 	must.Fail(t, s.Walk(t.Context(), missing, store.get), errMissing)
@@ -126,15 +118,12 @@ func FuzzSelector(f *testing.F) {
 		}
 		var got []ipld.CID
 		read := make(map[ipld.CID]bool)
-		err = s.Walk(t.Context(), root, func(ctx context.Context, id ipld.CID) ([]byte, error) {
-			if read[id] {
-				t.Fatalf("%s is read twice", id)
-			}
+		must.OK(t, s.Walk(t.Context(), root, func(ctx context.Context, id ipld.CID) ([]byte, error) {
+			must.Require(t, !read[id], "%s is read twice", id)
 			read[id] = true
 			got = append(got, id)
 			return store.get(ctx, id)
-		})
-		must.OK(t, err)
+		}))
 		if want, ok := walkByPrime(t, store.get, root, text); ok && !slices.Equal(got, want) {
 			t.Fatalf("%s: read %v, go-ipld-prime %v", text, got, want)
 		}
@@ -152,8 +141,7 @@ func walkByPrime(
 	if manyDigits.Match(text) {
 		return nil, false
 	}
-	v, err := ipld.ParseJSON(text)
-	must.OK(t, err)
+	v := must.Get(ipld.ParseJSON(text))(t)
 	of, err := selectorparse.ParseAndCompileJSONSelector(string(ipld.AppendJSON(nil, v))) // fields in canonical order
 	if err != nil {
 		t.Logf("go-ipld-prime: %v", err)
@@ -163,11 +151,9 @@ func walkByPrime(
 		order = append(order, id)
 		return get(ctx, id)
 	})
-	first, err := load(ls, prime.Cid(root))
-	must.OK(t, err)
-	err = traversal.Progress{Cfg: &traversal.Config{
+	first := must.Get(load(ls, prime.Cid(root)))(t)
+	must.OK(t, traversal.Progress{Cfg: &traversal.Config{
 		LinkSystem: ls, LinkTargetNodePrototypeChooser: basicnode.Chooser, LinkVisitOnlyOnce: true,
-	}}.WalkAdv(first, of, func(traversal.Progress, datamodel.Node, traversal.VisitReason) error { return nil })
-	must.OK(t, err)
+	}}.WalkAdv(first, of, func(traversal.Progress, datamodel.Node, traversal.VisitReason) error { return nil }))
 	return order, true
 }

@@ -15,9 +15,7 @@ import (
 
 func unhex(t testing.TB, s string) []byte {
 	t.Helper()
-	b, err := hex.DecodeString(strings.ReplaceAll(s, " ", ""))
-	must.OK(t, err)
-	return b
+	return must.Get(hex.DecodeString(strings.ReplaceAll(s, " ", "")))(t)
 }
 
 func show(v ipld.Value) string { return v.Kind().String() + " " + string(ipld.AppendJSON(nil, v)) }
@@ -38,9 +36,8 @@ func vectors(t testing.TB) (accepted, refused map[string][]byte) {
 			refused[c.Name] = block
 		}
 	}
-	if len(accepted) < 40 || len(refused) < 60 {
-		t.Fatalf("%d vectors are accepted and %d refused", len(accepted), len(refused))
-	}
+	must.Require(t, len(accepted) >= 40 && len(refused) >= 60,
+		"%d vectors are accepted and %d refused", len(accepted), len(refused))
 	return accepted, refused
 }
 
@@ -53,9 +50,8 @@ func TestRefusedAt(t *testing.T) {
 		_, err := ipld.DecodeValue(unhex(t, block))
 		for _, err := range []error{err, ipld.Check(unhex(t, block))} {
 			var de *ipld.DecodeError
-			if !errors.As(err, &de) || !errors.Is(err, ipld.ErrInvalid) || de.Offset != offset {
-				t.Errorf("%s: %v, want one at byte %d", block, err, offset)
-			}
+			must.Check(t, errors.As(err, &de) && errors.Is(err, ipld.ErrInvalid) && de.Offset == offset,
+				"%s: %v, want one at byte %d", block, err, offset)
 		}
 	}
 }
@@ -63,12 +59,12 @@ func TestRefusedAt(t *testing.T) {
 // TestTypedReaders makes sure that each reader refuses every item of another kind.
 func TestTypedReaders(t *testing.T) {
 	readers := map[string]func(d *ipld.Decoder) error{
-		"int":    func(d *ipld.Decoder) error { _, err := d.Int(); return err },
-		"string": func(d *ipld.Decoder) error { _, err := d.String(); return err },
-		"bytes":  func(d *ipld.Decoder) error { _, err := d.Bytes(); return err },
-		"bool":   func(d *ipld.Decoder) error { _, err := d.Bool(); return err },
-		"link":   func(d *ipld.Decoder) error { _, err := d.Link(); return err },
-		"list":   func(d *ipld.Decoder) error { _, err := d.List(); return err },
+		"int":    func(d *ipld.Decoder) error { return must.Err(d.Int()) },
+		"string": func(d *ipld.Decoder) error { return must.Err(d.String()) },
+		"bytes":  func(d *ipld.Decoder) error { return must.Err(d.Bytes()) },
+		"bool":   func(d *ipld.Decoder) error { return must.Err(d.Bool()) },
+		"link":   func(d *ipld.Decoder) error { return must.Err(d.Link()) },
+		"list":   func(d *ipld.Decoder) error { return must.Err(d.List()) },
 		"map": func(d *ipld.Decoder) error {
 			return d.Map(func(string) error { return d.Skip() })
 		},
@@ -76,15 +72,12 @@ func TestTypedReaders(t *testing.T) {
 	accepted, _ := vectors(t)
 	for kind, read := range readers {
 		for name, block := range accepted {
-			d, err := ipld.NewDecoder(block)
-			must.OK(t, err)
-			want, err := ipld.DecodeValue(block)
-			must.OK(t, err)
-			err = read(d)
+			d := must.Get(ipld.NewDecoder(block))(t)
+			want := must.Get(ipld.DecodeValue(block))(t)
+			err := read(d)
 			must.Equal(t, want.Kind().String() == kind, err == nil, kind, " reader on ", name, ": ", err)
-			if err != nil && !errors.Is(err, ipld.ErrInvalid) {
-				t.Errorf("%s reader on %s: untyped error %v", kind, name, err)
-			}
+			must.Check(t, err == nil || errors.Is(err, ipld.ErrInvalid),
+				"%s reader on %s: untyped error %v", kind, name, err)
 		}
 	}
 }
