@@ -26,15 +26,13 @@ func TestPredicateGolden(t *testing.T) {
 			return refused
 		}
 		again, err := ParsePredicate(p.String())
-		if d := diff(p, again); d != "" || err != nil {
-			t.Errorf("%s written as %s: %s %v", in.Predicate, p, d, err)
-		}
+		must.Equal(t, diff(p, again), "", in.Predicate, " written as ", p)
+		must.OK(t, err, in.Predicate, " written as ", p)
 		if in.Absent {
 			return map[string]any{"holds": p.Holds(ipld.Value{}, false)}
 		}
 		if in.Value != nil {
-			v, err := ipld.ParseJSON(in.Value)
-			must.OK(t, err)
+			v := must.Get(ipld.ParseJSON(in.Value))(t)
 			return map[string]any{"holds": p.Holds(v, true)}
 		}
 		got := map[string]any{"name": p.Name, "op": p.Op}

@@ -46,10 +46,8 @@ func TestProfileConsistent(t *testing.T) {
 	}
 	far := said{"expand": number(9), "decay": number(9), "damping": number(9),
 		"passageTokens": number(9)}
-	if got := far.profile().Misfits(); !slices.Equal(got, []string{"decay", "expand", "damping",
-		"passageTokens"}) {
-		t.Errorf("misfits %v", got)
-	}
+	must.Same(t, far.profile().Misfits(), []string{"decay", "expand", "damping",
+		"passageTokens"}, "misfits")
 	for _, name := range BuiltinProfiles() {
 		p, _, _ := BuiltinProfile(name)
 		must.OK(t, p.Consistent(), name)
@@ -89,15 +87,11 @@ func TestEveryParam(t *testing.T) {
 		p := findProfileParam(name)
 		may := p != nil
 		field := reflect.ValueOf(&full).Elem().FieldByIndex(f.Index)
-		if may && p.at(&full) != field.Addr().Interface() {
-			t.Errorf("%s is another field", name)
-		}
+		must.Check(t, !may || p.at(&full) == field.Addr().Interface(), "%s is another field", name)
 		if may == (WhyOwn(name) != "") {
 			t.Errorf("%s: a profile may set it %t, and why not: %q", name, may, WhyOwn(name))
 		}
 	}
-	if len(left) > 0 {
-		t.Errorf("no fields of a request: %v", left)
-	}
+	must.Check(t, len(left) <= 0, "no fields of a request: %v", left)
 	must.Equal(t, WhyOwn("sorcery"), "", "a reason for what is no parameter")
 }

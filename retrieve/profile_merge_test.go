@@ -61,35 +61,28 @@ func TestMergeProfiles(t *testing.T) {
 		swapped := ProfileVersions{v.Base, v.Theirs, v.Ours}
 		ours, fields := MergeProfiles(v, graph.TakeOurs)
 		exchanged, same := MergeProfiles(swapped, graph.TakeTheirs)
-		if !slices.Equal(fields, same) || whole(ours) != whole(exchanged) {
-			t.Fatalf("exchanged: %v and %v", fields, same)
-		}
-		if !slices.IsSorted(fields) || len(slices.Compact(slices.Clone(fields))) != len(fields) {
-			t.Fatalf("fields %v", fields)
-		}
+		must.Same(t, fields, same, "exchanged")
+		must.Equal(t, whole(ours), whole(exchanged), "exchanged")
+		must.Require(t, slices.IsSorted(fields) && len(slices.Compact(slices.Clone(fields))) == len(fields),
+			"fields %v", fields)
 		for _, take := range []graph.Take{graph.TakeOurs, graph.TakeTheirs, graph.TakeBase} {
 			got, _ := MergeProfiles(v, take)
 			if got != nil {
 				must.OK(t, got.Validate())
 			}
-			if len(fields) == 0 && whole(got) != whole(ours) {
-				t.Fatal("a merge without conflicts depends on what is taken")
-			}
+			must.Require(t, len(fields) != 0 || whole(got) == whole(ours),
+				"a merge without conflicts depends on what is taken")
 		}
 		if len(fields) == 0 {
 			clean++
 		}
 		one, none := MergeProfiles(ProfileVersions{v.Base, v.Ours, v.Base}, graph.TakeBase)
-		if whole(one) != whole(v.Ours) || len(none) > 0 {
-			t.Fatalf("one side changed: %v", none)
-		}
+		must.Require(t, whole(one) == whole(v.Ours) && len(none) <= 0, "one side changed: %v", none)
 		if both, none := MergeProfiles(ProfileVersions{v.Base, v.Ours, v.Ours}, graph.TakeBase); whole(
 			both) != whole(v.Ours) || len(none) > 0 {
 			t.Fatalf("both the same: %v", none)
 		}
 		must.Equal(t, before, [3]string{whole(v.Base), whole(v.Ours), whole(v.Theirs)}, "a version was changed")
 	}
-	if clean == 0 || clean == 3000 {
-		t.Errorf("%d clean merges of 3000", clean)
-	}
+	must.Check(t, clean != 0 && clean != 3000, "%d clean merges of 3000", clean)
 }

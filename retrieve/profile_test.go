@@ -56,15 +56,12 @@ func TestProfileParams(t *testing.T) {
 			t.Errorf("%s is not left", name)
 		}
 		set, unset, err := only.ProfileChange()
-		if err != nil || len(unset) > 0 || len(set) != 1 || !set[0].Value.Equal(v) {
-			t.Errorf("%s: change %v, %v, %v", name, set, unset, err)
-		}
+		must.Check(t, err == nil && len(unset) <= 0 && len(set) == 1 && set[0].Value.Equal(v),
+			"%s: change %v, %v, %v", name, set, unset, err)
 	}
 	for _, e := range all.Entries() {
 		may := findProfileParam(e.Key) != nil
-		if may == (WhyOwn(e.Key) != "") {
-			t.Errorf("%s: in a profile %t", e.Key, may)
-		}
+		must.Check(t, may != (WhyOwn(e.Key) != ""), "%s: in a profile %t", e.Key, may)
 	}
 	set, unset, err := Request{}.Explicitly("dedup", "limit").ProfileChange()
 	if err != nil || len(set) != 1 || set[0].Key != "limit" || !slices.Equal(unset, []string{"dedup"}) {
@@ -80,15 +77,13 @@ func TestProfileParams(t *testing.T) {
 func TestBuiltinProfiles(t *testing.T) {
 	for _, name := range BuiltinProfiles() {
 		p, about, ok := BuiltinProfile(name)
-		if !ok || about == "" || !ValidProfileName(name) || p.Types != nil {
-			t.Errorf("%s: %v %q %t", name, p, about, ok)
-		}
+		must.Check(t, ok && about != "" && ValidProfileName(name) && p.Types == nil,
+			"%s: %v %q %t", name, p, about, ok)
 		must.OK(t, p.check(name))
 		if len(p.Params) > 0 {
 			p.Params[0].Key = "changed"
-			if again, _, _ := BuiltinProfile(name); again.Params[0].Key == "changed" {
-				t.Errorf("%s is shared", name)
-			}
+			again, _, _ := BuiltinProfile(name)
+			must.Check(t, again.Params[0].Key != "changed", "%s is shared", name)
 		}
 	}
 	if !slices.IsSorted(BuiltinProfiles()) || !slices.Contains(BuiltinProfiles(), DefaultProfile) {
@@ -113,9 +108,8 @@ func TestShare(t *testing.T) {
 		want  string
 	}{{45_875, "0.7"}, {65_536, "1"}, {0, "0"}, {1 << 20, "16"}, {1, "0.00002"}, {32_768, "0.5"}} {
 		v, ok := Share("decay", ipld.IntValue(test.units))
-		if got := string(ipld.AppendJSON(nil, v)); !ok || got != test.want {
-			t.Errorf("%d: %s, want %s", test.units, got, test.want)
-		}
+		got := string(ipld.AppendJSON(nil, v))
+		must.Check(t, ok && got == test.want, "%d: %s, want %s", test.units, got, test.want)
 	}
 	for units := int64(0); units <= MaxWeight; units += 37 {
 		v := shortShare(units)
@@ -123,9 +117,7 @@ func TestShare(t *testing.T) {
 		if v.Kind() == ipld.Int {
 			x = float64(v.Int())
 		}
-		if int64(math.RoundToEven(x*65_536)) != units {
-			t.Fatalf("%d became %v", units, x)
-		}
+		must.Require(t, int64(math.RoundToEven(x*65_536)) == units, "%d became %v", units, x)
 	}
 	if _, ok := Share("limit", ipld.IntValue(3)); ok {
 		t.Error("a limit is no share")

@@ -30,9 +30,8 @@ func TestResolveDefaults(t *testing.T) {
 	got = r.Resolve()
 	must.Equal(t, diff([]string{"a", "b"}, got.Types), "")
 	*got.Limit = 7
-	if *r.Limit != 0 || names[0] != "b" {
-		t.Error("resolving changed the request it was given")
-	}
+	must.Equal(t, *r.Limit, 0, "resolving changed the request it was given")
+	must.Equal(t, names[0], "b", "resolving changed the request it was given")
 }
 
 // many returns n distinct strings.

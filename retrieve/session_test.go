@@ -1,7 +1,6 @@
 package retrieve
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/testkit/must"
@@ -30,8 +29,6 @@ func FuzzDecodeSession(f *testing.F) {
 			must.Fail(t, err, ipld.ErrInvalid)
 			return
 		}
-		if !slices.Equal(s.Encode(), block) {
-			t.Fatal("decoded, but encodes to other bytes")
-		}
+		must.Same(t, s.Encode(), block, "decoded, but encodes to other bytes")
 	})
 }

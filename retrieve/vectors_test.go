@@ -3,7 +3,6 @@ package retrieve
 import (
 	"errors"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,10 +12,8 @@ import (
 
 // TestNewQueryVector quantises as embeddings are, and refuses what they refuse.
 func TestNewQueryVector(t *testing.T) {
-	v, err := NewQueryVector("m", []float64{0.5, -1, 0.25, 0})
-	if err != nil || !slices.Equal(v.Values, []int8{64, -127, 32, 0}) {
-		t.Errorf("%v, %v", v, err)
-	}
+	v := must.Get(NewQueryVector("m", []float64{0.5, -1, 0.25, 0}))(t)
+	must.Same(t, v.Values, []int8{64, -127, 32, 0})
 	for _, bad := range [][]float64{nil, {0}, {math.NaN()}, {math.Inf(1), 1}, {math.MaxFloat64},
 		make([]float64, 1<<16+1)} {
 		var re *RequestError
@@ -68,9 +65,7 @@ func TestWholeValidates(t *testing.T) {
 // TestWholeOf: the order of models makes no difference to what is resolved, and a receipt has each share.
 func TestWholeOf(t *testing.T) {
 	r := Request{Vectors: []QueryVector{{"n", []int8{2}}, {"m", []int8{1}}}, Whole: []WholeWords{{"n", 3}, {"m", 0}}}.Resolve()
-	if got := wholeWords.decode(wholeWords.encode(r.Whole)); !slices.Equal(got, []WholeWords{{"m", 0}, {"n", 3}}) {
-		t.Errorf("%v", got)
-	}
+	must.Same(t, wholeWords.decode(wholeWords.encode(r.Whole)), []WholeWords{{"m", 0}, {"n", 3}})
 	for model, want := range map[string]int{"m": 0, "n": 3, "o": -1} {
 		share, told := r.WholeOf(model)
 		if told != (want >= 0) || told && share != want {

@@ -14,9 +14,7 @@ func TestWarningInfos(t *testing.T) {
 		EdgeWeightsUnused, NoCommunity, NotReranked, NotRewritten, RewritesInVain, NoNow,
 		NoneThen, NoType, NoEffect, NoSparse}
 	infos := WarningInfos()
-	if len(infos) != len(want) {
-		t.Fatalf("%d infos, want %d", len(infos), len(want))
-	}
+	must.Require(t, len(infos) == len(want), "%d infos, want %d", len(infos), len(want))
 	for i, info := range infos {
 		w := Warning{Code: info.Code}
 		if info.Param != "" {
@@ -26,12 +24,10 @@ func TestWarningInfos(t *testing.T) {
 		if info.Code != want[i] || info.When == "" || strings.Contains(text, "%!") {
 			t.Errorf("%+v: %s; %s", info, w.Message(), w.Remedy())
 		}
-		if !strings.Contains(info.Remedy, "--") {
-			t.Errorf("%s: remedy %q names no flag", info.Code, info.Remedy)
-		}
-		if info.Param != "" && !strings.Contains(text, "7") {
-			t.Errorf("%s: %q does not say the parameter", info.Code, text)
-		}
+		must.Check(t, strings.Contains(info.Remedy, "--"),
+			"%s: remedy %q names no flag", info.Code, info.Remedy)
+		must.Check(t, info.Param == "" || strings.Contains(text, "7"),
+			"%s: %q does not say the parameter", info.Code, text)
 	}
 	later := Warning{Code: "of_a_later_version"}
 	if later.Message() != "of_a_later_version" || later.Remedy() == "" {

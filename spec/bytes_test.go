@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -114,9 +115,7 @@ func recordVectors(t *testing.T, fn func(v vector, record ipld.Value)) {
 		default:
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		fn(v, record)
 	}
 }
@@ -160,8 +159,6 @@ func TestRecordsKeepAnyBytes(t *testing.T) {
 		want = append(want, layer+".unknownBytes")
 	}
 	for _, at := range want {
-		if !found[at] {
-			t.Errorf("no vector of a record holds bytes at %s", at)
-		}
+		must.Check(t, found[at], "no vector of a record holds bytes at %s", at)
 	}
 }

@@ -7,14 +7,13 @@ import (
 
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
 func same(t *testing.T, what, got, want string) {
 	t.Helper()
-	if got != want {
-		t.Errorf("%s:\n got %s\nwant %s", what, got, want)
-	}
+	must.Equal(t, got, want, what, ":\n")
 }
 
 func runCodec(t *testing.T, v vector) {
@@ -30,9 +29,8 @@ func runCodec(t *testing.T, v vector) {
 	if refusal(t, v, err) {
 		return
 	}
-	if !bytes.Equal(ipld.AppendValue(nil, value), block) {
-		t.Error("encoding the decoded value gives other bytes")
-	}
+	must.Check(t, bytes.Equal(ipld.AppendValue(nil, value), block),
+		"encoding the decoded value gives other bytes")
 	same(t, "CID", ipld.Sum(ipld.DagCBOR, block).String(), want.CID)
 	if want.JSON != "" {
 		same(t, "JSON form", string(ipld.AppendJSON(nil, value)), want.JSON)
@@ -61,10 +59,8 @@ func runCID(t *testing.T, v vector) {
 	}
 	same(t, "CID", c.String(), want.CID)
 	same(t, "bytes", hex.EncodeToString(c.Bytes()), want.Bytes)
-	back, err := ipld.CIDFromBytes(c.Bytes())
-	if err != nil || back != c {
-		t.Errorf("reading the bytes gives %v, %v", back, err)
-	}
+	back := must.Get(ipld.CIDFromBytes(c.Bytes()))(t, "reading the bytes gives")
+	must.Equal(t, back, c, "reading the bytes gives")
 }
 
 func runJSON(t *testing.T, v vector) {
@@ -85,7 +81,5 @@ func runJSON(t *testing.T, v vector) {
 	}
 	same(t, "JSON form", string(ipld.AppendJSON(nil, value)), want.JSON)
 	again, err := ipld.ParseJSON([]byte(want.JSON))
-	if err != nil || !again.Equal(value) {
-		t.Errorf("reading what was written gives %v, %v", again, err)
-	}
+	must.Check(t, err == nil && again.Equal(value), "reading what was written gives %v, %v", again, err)
 }

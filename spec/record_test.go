@@ -63,8 +63,7 @@ func runRecord(t *testing.T, v vector) {
 	}
 	same(t, "CID", ipld.Sum(ipld.DagCBOR, rec.Encode()).String(), want.CID)
 	if want.JSON != "" {
-		value, err := ipld.DecodeValue(block)
-		must.OK(t, err)
+		value := must.Get(ipld.DecodeValue(block))(t)
 		same(t, "JSON form", string(ipld.AppendJSON(nil, value)), want.JSON)
 	}
 }
@@ -92,8 +91,7 @@ func runNode(t *testing.T, v vector) {
 	}
 	same(t, "chunks", fmt.Sprint(got), fmt.Sprint(want.Chunks))
 	node := &graph.Node{ID: graph.NodeID("k"), Key: "k", Type: "T", Content: content}
-	value, err := ipld.DecodeValue(node.Encode())
-	must.OK(t, err)
+	value := must.Get(ipld.DecodeValue(node.Encode()))(t)
 	inner, _ := value.Get("content")
 	same(t, "content", ipld.Sum(ipld.DagCBOR, ipld.AppendValue(nil, inner)).String(),
 		want.Content.CID)
@@ -111,8 +109,7 @@ func runEmbedding(t *testing.T, v vector) {
 	}
 	var xs []float64
 	for _, s := range in.Numbers {
-		x, err := strconv.ParseFloat(s, 64)
-		must.OK(t, err)
+		x := must.Get(strconv.ParseFloat(s, 64))(t)
 		xs = append(xs, x)
 	}
 	q, err := graph.Quantise(xs)
@@ -137,8 +134,7 @@ func runCommit(t *testing.T, v vector) {
 	if want.Change == "" {
 		return
 	}
-	c, err := commit.DecodeCommit(expand(t, in.Block))
-	must.OK(t, err)
+	c := must.Get(commit.DecodeCommit(expand(t, in.Block)))(t)
 	id := commit.ChangeID(c)
 	same(t, "change id", hex.EncodeToString(id[:]), want.Change)
 }
@@ -166,9 +162,7 @@ func runOperation(t *testing.T, v vector) {
 		same(t, "skips", fmt.Sprint(got), fmt.Sprint(want.Skips))
 	case in.Good != nil:
 		for _, name := range in.Good {
-			if err := graph.ValidateRef(graph.RefName(name)); err != nil {
-				t.Errorf("%q is refused: %v", name, err)
-			}
+			must.OK(t, graph.ValidateRef(graph.RefName(name)), name, " is refused")
 		}
 		for _, name := range in.Bad {
 			must.Fail(t, graph.ValidateRef(graph.RefName(name)), graph.ErrInvalid, name)
@@ -188,8 +182,7 @@ func runView(t *testing.T, v vector, view map[string]string) {
 			entries[name] = ipld.AppendLink(nil, c)
 		}
 	}
-	m, err := prolly.NewNodes(mem.New().Facts(), nil).Build(t.Context(), ascending(entries))
-	must.OK(t, err)
+	m := must.Get(prolly.NewNodes(mem.New().Facts(), nil).Build(t.Context(), ascending(entries)))(t)
 	same(t, "root", m.Root().String(), want.Root)
 }
 
@@ -231,16 +224,14 @@ func runIDs(t *testing.T, v vector) {
 // contentRecord is the record C of clause 4.1 for a node given in JSON form without its id.
 func contentRecord(t *testing.T, text string) []byte {
 	t.Helper()
-	value, err := ipld.ParseJSON([]byte(text))
-	must.OK(t, err)
+	value := must.Get(ipld.ParseJSON([]byte(text)))(t)
 	entries := slices.Clone(value.Entries())
 	id := graph.NodeID("any")
 	entries = append(entries, ipld.Entry{Key: "id", Value: ipld.BytesValue(id[:])})
 	if _, given := value.Get("created"); !given {
 		entries = append(entries, ipld.Entry{Key: "created", Value: ipld.IntValue(0)})
 	}
-	n, err := graph.DecodeNode(ipld.AppendValue(nil, ipld.MapValue(entries...)))
-	must.OK(t, err)
+	n := must.Get(graph.DecodeNode(ipld.AppendValue(nil, ipld.MapValue(entries...))))(t)
 	return n.Canonical()
 }
 
@@ -256,20 +247,17 @@ func runAdjacency(t *testing.T, v vector) {
 		trees[tree][string(key)] = ipld.AppendLink(nil, ipld.Sum(ipld.DagCBOR, block))
 	}
 	for _, h := range in.Nodes {
-		n, err := graph.DecodeNode(expand(t, h))
-		must.OK(t, err)
+		n := must.Get(graph.DecodeNode(expand(t, h)))(t)
 		put("nodes", n.ID[:], n.Encode())
 	}
 	for _, h := range in.Edges {
-		e, err := graph.DecodeEdge(expand(t, h))
-		must.OK(t, err)
+		e := must.Get(graph.DecodeEdge(expand(t, h)))(t)
 		put("edges", e.ID[:], e.Encode())
 		trees["out"][string(adjacency.OutKey(e))] = adjacency.Value(e)
 		trees["in"][string(adjacency.InKey(e))] = adjacency.Value(e)
 	}
 	for _, h := range in.Marks {
-		m, err := graph.DecodeMark(expand(t, h))
-		must.OK(t, err)
+		m := must.Get(graph.DecodeMark(expand(t, h)))(t)
 		put("marks", graph.MarkKey(m.On, m.ID), m.Encode())
 	}
 	checkAdjacency(t, v, trees)
@@ -285,8 +273,7 @@ func checkAdjacency(t *testing.T, v vector, trees map[string]map[string][]byte) 
 	nodes := prolly.NewNodes(mem.New().Facts(), nil)
 	roots := map[string]ipld.CID{}
 	for name, entries := range trees {
-		m, err := nodes.Build(t.Context(), ascending(entries))
-		must.OK(t, err)
+		m := must.Get(nodes.Build(t.Context(), ascending(entries)))(t)
 		roots[name] = m.Root()
 	}
 	if want.Graph == "" {

@@ -40,8 +40,7 @@ type applied struct {
 func apply(t *testing.T, in changesInput) applied {
 	t.Helper()
 	by := state.Stamp{Author: in.Author, Command: []string{"test"}}
-	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), mem.New(), by, core.Options{}))(t)
 	a := applied{repo: r}
 	t.Cleanup(func() { closeClean(t, r) })
 	for i, b := range in.Batches {
@@ -70,9 +69,7 @@ func closeClean(t *testing.T, r *core.Repo) {
 			t.Errorf("fsck: %s %s: %s", e.Kind, e.CID, e.Message)
 		}
 	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
+	must.OK(t, r.Close())
 }
 
 // tip is the snapshot of HEAD, nil if there is no commit yet.
@@ -83,9 +80,7 @@ func (a applied) tip(t *testing.T) *core.Snapshot {
 	if !c.Defined() {
 		return nil
 	}
-	s, err := a.repo.At(t.Context(), c)
-	must.OK(t, err)
-	return s
+	return must.Get(a.repo.At(t.Context(), c))(t)
 }
 
 func runChanges(t *testing.T, v vector) {
@@ -102,18 +97,14 @@ func runChanges(t *testing.T, v vector) {
 	if refusal(t, v, a.err) {
 		same(t, "batch", fmt.Sprint(a.failed), fmt.Sprint(want.Batch))
 		var line *graph.LineError
-		if !errors.As(a.err, &line) {
-			t.Fatalf("the error names no line: %v", a.err)
-		}
+		must.Require(t, errors.As(a.err, &line), "the error names no line: %v", a.err)
 		same(t, "line", fmt.Sprint(line.Line), fmt.Sprint(want.Line))
 		return
 	}
 	same(t, "reports", fmt.Sprint(a.reports), fmt.Sprint(want.Reports))
 	s := a.tip(t)
 	if s == nil {
-		if len(want.Records) != 0 {
-			t.Error("nothing was committed")
-		}
+		must.Equal(t, len(want.Records), 0, "nothing was committed")
 		return
 	}
 	var nodes []string
@@ -134,8 +125,7 @@ func runChanges(t *testing.T, v vector) {
 
 func jsonOf(t *testing.T, block []byte) string {
 	t.Helper()
-	value, err := ipld.DecodeValue(block)
-	must.OK(t, err)
+	value := must.Get(ipld.DecodeValue(block))(t)
 	return string(ipld.AppendJSON(nil, value))
 }
 
@@ -158,8 +148,7 @@ func runDifference(t *testing.T, v vector, before, after string) {
 	t.Helper()
 	var receipts []*retrieve.Receipt
 	for _, h := range []string{before, after} {
-		rec, err := retrieve.DecodeReceipt(expand(t, h))
-		must.OK(t, err)
+		rec := must.Get(retrieve.DecodeReceipt(expand(t, h)))(t)
 		receipts = append(receipts, rec)
 	}
 	var want struct {
@@ -168,8 +157,6 @@ func runDifference(t *testing.T, v vector, before, after string) {
 	}
 	parse(t, v.Expect, &want)
 	d := retrieve.CompareReceipts(receipts[0], receipts[1])
-	if d == nil {
-		t.Fatal("no difference found")
-	}
+	must.Require(t, d != nil, "no difference found")
 	same(t, "difference", fmt.Sprint(d.Item, d.Field), fmt.Sprint(want.Item, want.Field))
 }

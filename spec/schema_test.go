@@ -18,8 +18,7 @@ import (
 // schemaTypes parses and compiles mnem.ipldsch.
 func schemaTypes(t *testing.T) *schema.TypeSystem {
 	t.Helper()
-	parsed, err := schemadsl.ParseFile("mnem.ipldsch")
-	must.OK(t, err)
+	parsed := must.Get(schemadsl.ParseFile("mnem.ipldsch"))(t)
 	ts := new(schema.TypeSystem)
 	ts.Init()
 	must.OK(t, schemadmt.Compile(ts, parsed))
@@ -196,8 +195,7 @@ func misfitStruct(at string, typ *schema.TypeStruct, v ipld.Value, seen map[stri
 // request is in some vector.
 func TestSchemaFitsTheVectors(t *testing.T) {
 	ts := schemaTypes(t)
-	data, err := os.ReadFile("mnem.ipldsch")
-	must.OK(t, err)
+	data := must.Get(os.ReadFile("mnem.ipldsch"))(t)
 	seen := map[string]bool{}
 	kinds := map[string]schema.Type{}
 	for _, m := range unionMember.FindAllStringSubmatch(string(data), -1) {
@@ -214,9 +212,7 @@ func TestSchemaFitsTheVectors(t *testing.T) {
 			return
 		}
 		seen[kind.Text()] = true
-		if bad := misfit(kind.Text(), typ, record, seen); bad != "" {
-			t.Errorf("%s: %s is not in the schema, or of another kind", v.Path(), bad)
-		}
+		must.Equal(t, misfit(kind.Text(), typ, record, seen), "", v.Path())
 	})
 	for kind := range kinds {
 		if !seen[kind] && kind != "tree" { // chunks are held by the vectors of trees

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/internal/keyring"
 	"github.com/mnem-project/mnem/internal/testkit/must"
@@ -74,8 +72,7 @@ func runSecret(t *testing.T, v vector, text, unsigned string) {
 		same(t, "key", s.Key().String(), want.Key)
 		return
 	}
-	c, err := commit.DecodeCommit(expand(t, unsigned))
-	must.OK(t, err)
+	c := must.Get(commit.DecodeCommit(expand(t, unsigned)))(t)
 	must.OK(t, c.Sign(s.Sign))
 	if got := c.Encode(); !bytes.Equal(got, expand(t, want.Block)) {
 		t.Errorf("signed commit %x, want %s", got, want.Block)
@@ -89,10 +86,8 @@ func runSecret(t *testing.T, v vector, text, unsigned string) {
 }
 
 func runState(t *testing.T, v vector, block, trust string) {
-	c, err := commit.DecodeCommit(expand(t, block))
-	must.OK(t, err)
-	list, err := keyring.ParseTrustList([]byte(trust))
-	must.OK(t, err)
+	c := must.Get(commit.DecodeCommit(expand(t, block)))(t)
+	list := must.Get(keyring.ParseTrustList([]byte(trust)))(t)
 	var want struct{ State, Key string }
 	parse(t, v.Expect, &want)
 	got := commit.Verify(c, list)
@@ -115,42 +110,30 @@ func runTrustList(t *testing.T, v vector, text string) {
 	for _, e := range list.Entries() {
 		got = append(got, e.Key.String())
 	}
-	if diff := cmp.Diff(want.Keys, got); diff != "" {
-		t.Errorf("keys (-want +got):\n%s", diff)
-	}
+	must.Same(t, got, want.Keys, "keys (-want +got):\n")
 }
 
 func runKeyNames(t *testing.T, good, bad []string) {
 	for _, name := range good {
-		if err := keyring.CheckName(name); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, keyring.CheckName(name))
 	}
 	for _, name := range bad {
-		if keyring.CheckName(name) == nil {
-			t.Errorf("accepted as a name: %q", name)
-		}
+		must.Check(t, keyring.CheckName(name) != nil, "accepted as a name: %q", name)
 	}
-	if len(good) == 0 || len(bad) == 0 {
-		t.Error("nothing to check")
-	}
+	must.Check(t, len(good) != 0 && len(bad) != 0, "nothing to check")
 }
 
 // runRedactionSignature signs a redaction if there is a secret, and judges it if there is none.
 func runRedactionSignature(t *testing.T, v vector, in signatureInput) {
-	erased, err := ipld.ParseCID(in.Erased)
-	must.OK(t, err)
-	rec, err := commit.DecodeRedaction(expand(t, in.Block))
-	must.OK(t, err)
+	erased := must.Get(ipld.ParseCID(in.Erased))(t)
+	rec := must.Get(commit.DecodeRedaction(expand(t, in.Block)))(t)
 	var want struct{ Block, State, Key string }
 	parse(t, v.Expect, &want)
 	if in.Secret != "" {
-		secret, err := commit.ParseSecret(in.Secret)
-		must.OK(t, err)
+		secret := must.Get(commit.ParseSecret(in.Secret))(t)
 		must.OK(t, rec.Sign(erased, secret.Sign))
-		if got := rec.Encode(); !bytes.Equal(got, expand(t, want.Block)) {
-			t.Errorf("signed redaction %x, want %s", got, want.Block)
-		}
+		got := rec.Encode()
+		must.Check(t, bytes.Equal(got, expand(t, want.Block)), "signed redaction %x, want %s", got, want.Block)
 		return
 	}
 	key, err := rec.Signer(erased)

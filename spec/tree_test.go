@@ -99,12 +99,10 @@ func runTree(t *testing.T, v vector) {
 	same(t, "count", fmt.Sprint(m.Len()), fmt.Sprint(want.Count))
 	same(t, "entries of chunks", fmt.Sprint(shape(t, st, m)), fmt.Sprint(want.Chunks))
 	for _, b := range want.Blocks {
-		c, err := ipld.ParseCID(b.CID)
-		must.OK(t, err)
+		c := must.Get(ipld.ParseCID(b.CID))(t)
 		data, err := st.Get(t.Context(), c)
-		if err != nil || !bytes.Equal(data, expand(t, b.Block)) {
-			t.Errorf("block %s is %x, %v", b.CID, data, err)
-		}
+		must.Check(t, err == nil && bytes.Equal(data, expand(t, b.Block)),
+			"block %s is %x, %v", b.CID, data, err)
 	}
 	oneByOne(t, nodes, entries, want.Root)
 }
@@ -133,7 +131,7 @@ func oneByOne(t *testing.T, nodes *prolly.Nodes, entries map[string][]byte, root
 func shape(t *testing.T, g store.Getter, m *prolly.Map) [][]int {
 	t.Helper()
 	var sizes [][]int
-	err := m.Walk(t.Context(), func(c ipld.CID, level int) (bool, error) {
+	must.OK(t, m.Walk(t.Context(), func(c ipld.CID, level int) (bool, error) {
 		data, err := g.Get(t.Context(), c)
 		if err != nil {
 			return false, err
@@ -148,8 +146,7 @@ func shape(t *testing.T, g store.Getter, m *prolly.Map) [][]int {
 		}
 		sizes[level] = append(sizes[level], len(keys.List()))
 		return true, nil
-	})
-	must.OK(t, err)
+	}))
 	return sizes
 }
 
@@ -207,16 +204,12 @@ func (e edit) edits(t *testing.T) []prolly.Edit {
 
 func build(t *testing.T, nodes *prolly.Nodes, b *bulk) *prolly.Map {
 	t.Helper()
-	m, err := nodes.Build(t.Context(), ascending(b.entries(t)))
-	must.OK(t, err)
-	return m
+	return must.Get(nodes.Build(t.Context(), ascending(b.entries(t))))(t)
 }
 
 func edited(t *testing.T, m *prolly.Map, e edit) *prolly.Map {
 	t.Helper()
-	out, err := m.Edit(t.Context(), e.edits(t))
-	must.OK(t, err)
-	return out
+	return must.Get(m.Edit(t.Context(), e.edits(t)))(t)
 }
 
 func runDiff(t *testing.T, v vector) {
@@ -244,9 +237,7 @@ func runDiff(t *testing.T, v vector) {
 	i := 0
 	for c, err := range prolly.Diff(t.Context(), left, right) {
 		must.OK(t, err)
-		if i >= len(want.Changes) {
-			t.Fatalf("change %d is one too many: key %x", i, c.Key)
-		}
+		must.Require(t, i < len(want.Changes), "change %d is one too many: key %x", i, c.Key)
 		var w struct{ Key, Left, Right string }
 		parse(t, want.Changes[i], &w)
 		same(t, "change", fmt.Sprintf("%x %x %x", c.Key, c.Old, c.New),
@@ -255,8 +246,7 @@ func runDiff(t *testing.T, v vector) {
 		i++
 	}
 	same(t, "number of changes", fmt.Sprint(i), fmt.Sprint(len(want.Changes)))
-	applied, err := left.Edit(t.Context(), edits)
-	must.OK(t, err)
+	applied := must.Get(left.Edit(t.Context(), edits))(t)
 	same(t, "left with the changes applied", applied.Root().String(), want.Right)
 }
 
@@ -276,12 +266,11 @@ func runMerge(t *testing.T, v vector) {
 	left, right := edited(t, base, in.Left), edited(t, base, in.Right)
 	for range 2 { // a merge does not know its left from its right
 		conflicts := []string{}
-		m, err := prolly.Merge(t.Context(), base, left, right,
+		m := must.Get(prolly.Merge(t.Context(), base, left, right,
 			func(c prolly.Conflict) ([]byte, error) {
 				conflicts = append(conflicts, hex.EncodeToString(c.Key))
 				return c.Base, nil
-			})
-		must.OK(t, err)
+			}))(t)
 		same(t, "conflicts", fmt.Sprint(conflicts), fmt.Sprint(want.Conflicts))
 		if want.Root != "" {
 			same(t, "root", m.Root().String(), want.Root)

@@ -30,8 +30,7 @@ func runRedaction(t *testing.T, v vector) {
 		runRecord(t, v)
 		return
 	}
-	rec, err := commit.DecodeRedaction(expand(t, in.Block))
-	must.OK(t, err)
+	rec := must.Get(commit.DecodeRedaction(expand(t, in.Block)))(t)
 	same(t, "shown", rec.String(), want.Shown)
 }
 
@@ -60,8 +59,7 @@ func runMergeErased(t *testing.T, v vector) {
 	for take, cid := range map[graph.Take]string{
 		graph.TakeOurs: want.Ours, graph.TakeTheirs: want.Theirs, graph.TakeBase: want.Base,
 	} {
-		m, err := graph.MergeErased(kind, sides, take)
-		must.OK(t, err)
+		m := must.Get(graph.MergeErased(kind, sides, take))(t)
 		got := ""
 		if m.Record != nil {
 			got = ipld.Sum(ipld.DagCBOR, m.Record).String()

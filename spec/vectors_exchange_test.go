@@ -39,15 +39,13 @@ func runCAR(t *testing.T, v vector) {
 	parse(t, v.Input, &in)
 	parse(t, v.Expect, &want)
 	by := state.Stamp{Author: "erin", Command: []string{"test"}}
-	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), mem.New(), by, core.Options{}))(t)
 	take := func(file []byte) error {
 		opt := exchange.ImportOptions{Stamp: by, Fallback: importName, As: "main"}
 		if in.Before == "" {
 			opt.As = ""
 		}
-		_, err := exchange.Import(t.Context(), r, bytes.NewReader(file), int64(len(file)), opt)
-		return err
+		return must.Err(exchange.Import(t.Context(), r, bytes.NewReader(file), int64(len(file)), opt))
 	}
 	if in.Before != "" {
 		must.OK(t, take(expand(t, in.Before)))
@@ -59,16 +57,12 @@ func runCAR(t *testing.T, v vector) {
 	same(t, "blocks", fmt.Sprint(sections(t, file)), fmt.Sprint(want.Blocks))
 	sameRefs(t, r, want.Refs, in.Before != "")
 	var again bytes.Buffer
-	if _, err := exchange.Export(t.Context(), r, &again, exportOptions(want.Export)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(exchange.Export(t.Context(), r, &again, exportOptions(want.Export)))(t)
 	if !bytes.Equal(again.Bytes(), file) {
 		t.Errorf("exported again it is\n%x, want\n%x", again.Bytes(), file)
 	}
 	report, err := care.Fsck(t.Context(), r, care.FsckOptions{Full: true})
-	if err != nil || len(report.Errors) > 0 {
-		t.Errorf("fsck: %v, %v", report.Errors, err)
-	}
+	must.Check(t, err == nil && len(report.Errors) <= 0, "fsck: %v, %v", report.Errors, err)
 }
 
 func exportOptions(q exportRequest) exchange.ExportOptions {
@@ -78,8 +72,7 @@ func exportOptions(q exportRequest) exchange.ExportOptions {
 // sections lists the CIDs of a file's blocks.
 func sections(t *testing.T, file []byte) []string {
 	t.Helper()
-	r, err := car.NewReader(bytes.NewReader(file))
-	must.OK(t, err)
+	r := must.Get(car.NewReader(bytes.NewReader(file)))(t)
 	var out []string
 	for {
 		b, err := r.Next()
@@ -95,8 +88,7 @@ func sections(t *testing.T, file []byte) []string {
 // the import's.
 func sameRefs(t *testing.T, r *core.Repo, want map[string]string, before bool) {
 	t.Helper()
-	refs, err := r.Refs(t.Context())
-	must.OK(t, err)
+	refs := must.Get(r.Refs(t.Context()))(t)
 	var have []string
 	for _, ref := range refs {
 		if ref.Target != (ipld.CID{}) {
@@ -107,8 +99,6 @@ func sameRefs(t *testing.T, r *core.Repo, want map[string]string, before bool) {
 		if before {
 			name = "refs/imported/" + importName + name[len("refs"):]
 		}
-		if !slices.Contains(have, name+" "+c) {
-			t.Errorf("no ref %s at %s among %v", name, c, have)
-		}
+		must.Check(t, slices.Contains(have, name+" "+c), "no ref %s at %s among %v", name, c, have)
 	}
 }

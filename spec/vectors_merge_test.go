@@ -2,7 +2,6 @@ package spec_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -86,17 +85,14 @@ func (m *mergeRun) branch(at ipld.CID) string {
 	m.n++
 	name := fmt.Sprintf("b%d", m.n)
 	opt := core.RefOptions{Stamp: m.by}
-	if _, err := m.r.Branches().Create(m.t.Context(), name, at.String(), opt); err != nil {
-		m.t.Fatal(err)
-	}
+	must.Get(m.r.Branches().Create(m.t.Context(), name, at.String(), opt))(m.t)
 	return name
 }
 
 func (m *mergeRun) commit(lines []string, opt core.CommitOptions) ipld.CID {
 	m.t.Helper()
 	text := strings.Join(lines, "\n") + "\n"
-	res, err := m.r.Commit(m.t.Context(), state.ReadChanges(strings.NewReader(text), "lines"), opt)
-	must.OK(m.t, err)
+	res := must.Get(m.r.Commit(m.t.Context(), state.ReadChanges(strings.NewReader(text), "lines"), opt))(m.t)
 	return res.Commit
 }
 
@@ -106,8 +102,7 @@ func (m *mergeRun) root(first ipld.CID, lines []string) ipld.CID {
 	if !first.Defined() {
 		return m.commit(lines, m.options(""))
 	}
-	s, err := m.r.At(m.t.Context(), first)
-	must.OK(m.t, err)
+	s := must.Get(m.r.At(m.t.Context(), first))(m.t)
 	var all []string
 	for id, err := range s.IDs(m.t.Context()) {
 		must.OK(m.t, err)
@@ -129,8 +124,7 @@ func (m *mergeRun) join(ours, theirs ipld.CID, take graph.Take) (*merging.MergeR
 
 func (m *mergeRun) same(what string, res *merging.MergeResult, want mergeOutcome) {
 	m.t.Helper()
-	s, err := m.r.At(m.t.Context(), res.Commit)
-	must.OK(m.t, err)
+	s := must.Get(m.r.At(m.t.Context(), res.Commit))(m.t)
 	vectors := ""
 	if s.Commit().Vectors.Defined() {
 		vectors = s.Commit().Vectors.String()
@@ -154,8 +148,7 @@ func runMerges(t *testing.T, v vector) {
 	}
 	parse(t, v.Expect, &want)
 	by := state.Stamp{Author: in.Author, Command: []string{"test"}}
-	r, err := care.New(t.Context(), mem.New(), by, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), mem.New(), by, core.Options{}))(t)
 	t.Cleanup(func() { closeClean(t, r) })
 	m := &mergeRun{t: t, r: r, by: by, verb: func(a0 context.Context, a1 string, a2 core.MergeOptions) (*merging.MergeResult, error) {
 		return merging.Merge(a0, r, a1, a2)
@@ -173,9 +166,7 @@ func runMerges(t *testing.T, v vector) {
 		}
 		for name, sides := range ways {
 			res, _, err := m.join(sides[0], sides[1], "")
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
+			must.OK(t, err, name)
 			m.same(name, res, want.mergeOutcome)
 			same(t, name+": dropped", fmt.Sprint(res.VectorsDropped), fmt.Sprint(want.Dropped))
 		}
@@ -189,9 +180,7 @@ func runMerges(t *testing.T, v vector) {
 		graph.TakeOurs: want.Ours, graph.TakeTheirs: want.Theirs, graph.TakeBase: want.Base,
 	} {
 		res, _, err := m.join(ours, theirs, take)
-		if err != nil {
-			t.Fatalf("taking %s: %v", take, err)
-		}
+		must.OK(t, err, "taking ", take)
 		m.same("taking "+string(take), res, outcome)
 		m.same("resolving one by one with "+string(take), m.oneByOne(ours, theirs, take), outcome)
 	}
@@ -232,9 +221,7 @@ func (m *mergeRun) conflicts(
 ) {
 	m.t.Helper()
 	res, branch, err := m.join(ours, theirs, "")
-	if !errors.Is(err, state.ErrConflict) {
-		m.t.Fatalf("merge: %v, want a conflict", err)
-	}
+	must.Fail(m.t, err, state.ErrConflict, "merge")
 	var got []wireConflict
 	for _, c := range res.Conflicts {
 		w := wireConflict{Item: c.Item.String(), Kind: string(c.Kind)}
@@ -248,16 +235,14 @@ func (m *mergeRun) conflicts(
 	if partial == "" {
 		return
 	}
-	refs, err := m.r.Refs(m.t.Context())
-	must.OK(m.t, err)
+	refs := must.Get(m.r.Refs(m.t.Context()))(m.t)
 	for _, ref := range refs {
 		if string(ref.Name) != "refs/conflicts/merge/"+branch {
 			continue
 		}
 		_, block, err := m.r.Storage().Block(m.t.Context(), ref.Target.String())
 		must.OK(m.t, err)
-		rec, err := commit.DecodeMerge(block)
-		must.OK(m.t, err)
+		rec := must.Get(commit.DecodeMerge(block))(m.t)
 		same(m.t, "partial", rec.Graph.String(), partial)
 		return
 	}
@@ -268,13 +253,10 @@ func (m *mergeRun) conflicts(
 func (m *mergeRun) oneByOne(ours, theirs ipld.CID, take graph.Take) *merging.MergeResult {
 	m.t.Helper()
 	res, branch, err := m.join(ours, theirs, "")
-	if !errors.Is(err, state.ErrConflict) {
-		m.t.Fatalf("merge: %v, want a conflict", err)
-	}
+	must.Fail(m.t, err, state.ErrConflict, "merge")
 	for _, c := range res.Conflicts {
-		_, err := merging.ResolveConflict(m.t.Context(), m.r, c.Item.String(), merging.Choice{Take: take},
-			m.options(branch))
-		must.OK(m.t, err)
+		must.Get(merging.ResolveConflict(m.t.Context(), m.r, c.Item.String(), merging.Choice{Take: take},
+			m.options(branch)))(m.t)
 	}
 	res, err = merging.ContinueMerge(m.t.Context(), m.r, core.MergeOptions{CommitOptions: m.options(branch)})
 	must.OK(m.t, err)
@@ -294,20 +276,14 @@ func TestTruthTableIsComplete(t *testing.T) {
 	for i := range 64 {
 		rows[reduced([3]int{i / 16, i / 4 % 4, i % 4})] = true
 	}
-	if len(rows) != 15 {
-		t.Errorf("%d rows, want 15: %v", len(rows), rows)
-	}
+	must.Equal(t, len(rows), 15, "rows")
 	sorts := []string{"node", "field", "property", "edge", "mark"}
 	for row := range rows {
 		for _, sort := range sorts {
-			if !have[sort+"-"+row] {
-				t.Errorf("no vector of %s, row %s", sort, row)
-			}
+			must.Check(t, have[sort+"-"+row], "no vector of %s, row %s", sort, row)
 		}
 	}
-	if len(have) != len(rows)*len(sorts) {
-		t.Errorf("%d vectors of the table, want %d", len(have), len(rows)*len(sorts))
-	}
+	must.Equal(t, len(have), len(rows)*len(sorts), "vectors of the table")
 }
 
 // reduced names the values of a row in the order in which they appear, 0 being absent.

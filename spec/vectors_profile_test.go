@@ -20,9 +20,7 @@ func readProfiles(t *testing.T, block string) *retrieve.Profiles {
 	if block == "" {
 		return nil
 	}
-	p, err := retrieve.DecodeProfiles(expand(t, block))
-	must.OK(t, err)
-	return p
+	return must.Get(retrieve.DecodeProfiles(expand(t, block)))(t)
 }
 
 // runProfileContradicts looks for profiles that contradict themselves.
@@ -44,14 +42,11 @@ func runProfileContradicts(t *testing.T, v vector) {
 // TestEveryParameterIsHeldOrNot sees to it that clause 23.1 says of each parameter of clause 8.1
 // whether a profile may hold it, as the implementation does.
 func TestEveryParameterIsHeldOrNot(t *testing.T) {
-	text, err := os.ReadFile("SPEC.md")
-	must.OK(t, err)
+	text := must.Get(os.ReadFile("SPEC.md"))(t)
 	between := func(from, to string) string {
 		_, rest, _ := strings.Cut(string(text), from)
 		part, _, ok := strings.Cut(rest, to)
-		if !ok {
-			t.Fatalf("no text between %q and %q", from, to)
-		}
+		must.Require(t, ok, "no text between %q and %q", from, to)
 		return part
 	}
 	quoted := func(s string) []string {
@@ -101,9 +96,7 @@ func runProfileMerge(t *testing.T, v vector) {
 		same(t, "conflicts", strings.Join(fields, " "), strings.Join(conflicts, " "))
 		at := ""
 		if got != nil {
-			if err := got.Validate(); err != nil {
-				t.Error(err)
-			}
+			must.OK(t, got.Validate())
 			at = ipld.Sum(ipld.DagCBOR, got.Encode()).String()
 		}
 		same(t, fmt.Sprintf("taking %s", take), at, block)

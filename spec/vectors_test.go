@@ -84,14 +84,10 @@ func TestVectors(t *testing.T) {
 		})
 	}
 	for path := range known {
-		if !skipped[path] {
-			t.Errorf("the table of known failures names no vector: %s", path)
-		}
+		must.Check(t, skipped[path], "the table of known failures names no vector: %s", path)
 	}
 	for layer := range runners {
-		if ran[layer] == 0 {
-			t.Errorf("no case of the layer %s", layer)
-		}
+		must.Check(t, ran[layer] != 0, "no case of the layer %s", layer)
 	}
 }
 
@@ -111,9 +107,7 @@ func TestBadVectorsNameAClass(t *testing.T) {
 		cited[v.Fails] = true
 	}
 	for class := range classes {
-		if !cited[class] {
-			t.Errorf("no case fails with %s", class)
-		}
+		must.Check(t, cited[class], "no case fails with %s", class)
 	}
 }
 
@@ -128,8 +122,7 @@ func specText(t *testing.T) string {
 	t.Helper()
 	all := ""
 	for _, name := range []string{"SPEC.md", "history.md"} {
-		data, err := os.ReadFile(name)
-		must.OK(t, err)
+		data := must.Get(os.ReadFile(name))(t)
 		all += string(data)
 	}
 	return all
@@ -144,18 +137,15 @@ func clauses(t *testing.T) []string {
 			all = append(all, m[1])
 		}
 	}
-	if len(all) < 40 {
-		t.Fatalf("the specification has only %d clauses", len(all))
-	}
+	must.Require(t, len(all) >= 40, "the specification has only %d clauses", len(all))
 	return all
 }
 
 // TestSpecificationStaysReadable bounds its lines.
 func TestSpecificationStaysReadable(t *testing.T) {
 	for line := range strings.Lines(specText(t)) {
-		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 120 {
-			t.Errorf("%d columns, limit 120: %s", n, line)
-		}
+		n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n"))
+		must.Check(t, n <= 120, "%d columns, limit 120: %s", n, line)
 	}
 	data, err := os.ReadFile("SPEC.md")
 	if n := strings.Count(string(data), "\n"); err != nil || n > 900 {
@@ -191,12 +181,10 @@ func TestEveryClauseHasVectors(t *testing.T) {
 
 // TestEveryLayerIsExplained looks for each layer of the vectors in what says how to run them.
 func TestEveryLayerIsExplained(t *testing.T) {
-	guide, err := os.ReadFile("README.md")
-	must.OK(t, err)
+	guide := must.Get(os.ReadFile("README.md"))(t)
 	for layer := range runners {
-		if !strings.Contains(string(guide), "`"+layer+"`") {
-			t.Errorf("README.md says nothing of the layer %s", layer)
-		}
+		must.Check(t, strings.Contains(string(guide), "`"+layer+"`"),
+			"README.md says nothing of the layer %s", layer)
 	}
 }
 
