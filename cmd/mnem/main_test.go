@@ -45,9 +45,7 @@ func ok(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd, stderr := mnem(t, dir, args...)
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("mnem %q: %v\n%s", args, err, stderr)
-	}
+	must.Require(t, err == nil, "mnem %q: %v\n%s", args, err, stderr)
 	return string(out)
 }
 
@@ -80,9 +78,7 @@ func interruptCommit(t *testing.T, lines int, held bool) {
 	for wait := 100 * time.Millisecond; code == -1 && wait < 10*time.Second; wait *= 2 {
 		code, said = interrupted(t, dir, lines, wait) // -1 if it had not begun: other work took the processors
 	}
-	if code != 130 {
-		t.Fatalf("exit code %d, want 130\n%s", code, said)
-	}
+	must.Require(t, code == 130, "exit code %d, want 130\n%s", code, said)
 	if got := ok(t, dir, "status"); !strings.Contains(got, "no commit yet") {
 		t.Errorf("after the interrupt: %s", got)
 	}
@@ -131,9 +127,8 @@ func hold(t *testing.T, dir string) (stop func()) {
 			t.Errorf("%v: %s", err, stderr)
 		}
 		for _, name := range []string{"socket", "owner"} {
-			if _, err := os.Lstat(filepath.Join(dir, ".mnem", name)); err == nil {
-				t.Errorf(".mnem/%s is left behind", name)
-			}
+			must.Check(t, must.Err(os.Lstat(filepath.Join(dir, ".mnem", name))) != nil,
+				".mnem/%s is left behind", name)
 		}
 	}
 }
@@ -147,20 +142,15 @@ func TestClosedPipeIsSilent(t *testing.T) {
 	cmd.Stdout = w
 	must.OK(t, r.Close())
 	err = cmd.Run()
-	if closeErr := w.Close(); closeErr != nil {
-		t.Fatal(closeErr)
-	}
-	if err != nil || stderr.Len() > 0 {
-		t.Errorf("%v, stderr %q; want success and silence", err, stderr)
-	}
+	must.OK(t, w.Close())
+	must.Check(t, err == nil && stderr.Len() <= 0, "%v, stderr %q; want success and silence", err, stderr)
 }
 
 // TestSecondProcessWaits holds the repository in this process while others want it.
 func TestSecondProcessWaits(t *testing.T) {
 	dir := t.TempDir()
 	ok(t, dir, "init")
-	holder, err := care.Open(dir, core.Options{})
-	must.OK(t, err)
+	holder := must.Get(care.Open(dir, core.Options{}))(t)
 	waitFor(t, func() bool {
 		cmd, _ := mnem(t, dir, "status", "--wait", "0s")
 		_ = cmd.Run() // its exit code tells
@@ -171,9 +161,7 @@ func TestSecondProcessWaits(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != 6 {
 		t.Errorf("exit code %d, want 6: %s", code, stderr)
 	}
-	if !strings.Contains(stderr.String(), `"code":"busy"`) {
-		t.Errorf("stderr %s", stderr)
-	}
+	must.Check(t, strings.Contains(stderr.String(), `"code":"busy"`), "stderr %s", stderr)
 	patient, stderr := mnem(t, dir, "status", "--wait", "20s")
 	must.OK(t, patient.Start())
 	must.OK(t, holder.Close())

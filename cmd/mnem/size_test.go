@@ -74,11 +74,8 @@ func TestSize(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "mnem")
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, ".")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	info, err := os.Stat(program)
-	must.OK(t, err)
+	must.Get(cmd.CombinedOutput())(t)
+	info := must.Get(os.Stat(program))(t)
 	if info.Size() > budget {
 		t.Errorf("%d bytes, budget %d: see go tool nm -size -sort size", info.Size(), budget)
 	}
@@ -87,20 +84,15 @@ func TestSize(t *testing.T) {
 
 // TestDearPackages names what must not come back into the program.
 func TestDearPackages(t *testing.T) {
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
-	must.OK(t, err)
+	out := must.Get(exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output())(t)
 	linked := strings.Fields(string(out))
-	if len(linked) < 100 {
-		t.Fatalf("only %d packages", len(linked))
-	}
+	must.Require(t, len(linked) >= 100, "only %d packages", len(linked))
 	for _, pkg := range []string{
 		"github.com/tiktoken-go/tokenizer/codec",      // vocabularies as code: 8 MB
 		"github.com/mnem-project/mnem/internal/bench", // a program of its own
 		"github.com/mnem-project/mnem/internal/evaluate", "github.com/mnem-project/mnem/internal/synth",
 		"github.com/mnem-project/mnem/ipld/prime", "github.com/klauspost/cpuid/v2", // dear at each start
 	} {
-		if slices.Contains(linked, pkg) {
-			t.Errorf("%s is linked", pkg)
-		}
+		must.Check(t, !slices.Contains(linked, pkg), "%s is linked", pkg)
 	}
 }

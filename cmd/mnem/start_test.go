@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // What packages may allocate before main runs, in number: ours are tables and the declarations of verbs, those of
@@ -19,9 +21,7 @@ const (
 func TestStart(t *testing.T) {
 	cmd, stderr := mnem(t, t.TempDir(), "version")
 	cmd.Env = append(cmd.Env, "GODEBUG=inittrace=1")
-	if err := cmd.Run(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, cmd.Run())
 	packages, ours, all := 0, 0, 0
 	for lines := bufio.NewScanner(bytes.NewReader(stderr.Bytes())); lines.Scan(); {
 		var name string
@@ -39,9 +39,7 @@ func TestStart(t *testing.T) {
 		}
 	}
 	t.Logf("%d packages, %d allocations, %d of them ours", packages, all, ours)
-	if packages < 50 {
-		t.Fatalf("only %d packages: is the form of GODEBUG=inittrace another one?", packages)
-	}
+	must.Require(t, packages >= 50, "only %d packages: is the form of GODEBUG=inittrace another one?", packages)
 	if ours > mostOursAtStart || all > mostAllAtStart {
 		t.Errorf("%d allocations before main, %d of them ours; at most %d and %d", all, ours, mostAllAtStart,
 			mostOursAtStart)

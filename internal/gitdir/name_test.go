@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -20,23 +21,18 @@ func TestNames(t *testing.T) {
 		"100%": "100%25", "50%25": "50%2525", "-x": "%2Dx", "a./b": "a%2E/b", "HEAD": "%48EAD", "@": "%40", "@/x": "@/x", "HEAD/x": "HEAD/x",
 		"x\xff": "x%FF", "a\u0085b": "a%C2%85b", cid: "%62" + cid[1:], "Main": "Main",
 	} {
-		got, err := Branch(git)
-		if err != nil || got != want {
-			t.Errorf("%q: %q, %v, want %q", git, got, err, want)
-		}
-		if back, ok := GitBranch(got); !ok || back != git {
-			t.Errorf("%q came back as %q, %v", git, back, ok)
-		}
+		got := must.Get(Branch(git))(t, git)
+		must.Equal(t, got, want, git)
+		back, ok := GitBranch(got)
+		must.Check(t, ok && back == git, "%q came back as %q, %v", git, back, ok)
 	}
 	for _, bad := range []string{"", "a b", "a..b", ".a", "a/.b", "a.lock", "a\x00", strings.Repeat("%", 100), "a//b", "a:b"} {
-		if got, err := Branch(bad); err == nil {
-			t.Errorf("%q became %q", bad, got)
-		}
+		got, err := Branch(bad)
+		must.Check(t, err != nil, "%q became %q", bad, got)
 	}
 	for _, none := range []string{"50%off", "%", "%2", "%2d", "%41", "%2Fx", "a%00", "%61"} {
-		if got, ok := GitBranch(none); ok {
-			t.Errorf("%q is said to be that of %q", none, got)
-		}
+		got, ok := GitBranch(none)
+		must.Check(t, !ok, "%q is said to be that of %q", none, got)
 	}
 }
 
@@ -56,24 +52,15 @@ func TestNamesAreInjective(t *testing.T) {
 			continue
 		}
 		kept++
-		got, err := Branch(name)
-		if err != nil {
-			t.Fatalf("seed %d: %q: %v", seed, name, err)
-		}
-		if err := graph.ValidateName(got); err != nil {
-			t.Fatalf("seed %d: %q became %q: %v", seed, name, got, err)
-		}
-		if back, ok := GitBranch(got); !ok || back != name {
-			t.Fatalf("seed %d: %q came back from %q as %q", seed, name, got, back)
-		}
-		if other, taken := from[got]; taken && other != name {
-			t.Fatalf("seed %d: %q and %q are both %q", seed, name, other, got)
-		}
+		got := must.Get(Branch(name))(t, "seed ", seed, ": ", name)
+		must.OK(t, graph.ValidateName(got), "seed ", seed, ": ", name, " became ", got)
+		back, ok := GitBranch(got)
+		must.Require(t, ok && back == name, "seed %d: %q came back from %q as %q", seed, name, got, back)
+		other, taken := from[got]
+		must.Require(t, !taken || other == name, "seed %d: %q and %q are both %q", seed, name, other, got)
 		from[got] = name
 	}
-	if kept < 1000 {
-		t.Fatalf("only %d names of %d", kept, 20000)
-	}
+	must.Require(t, kept >= 1000, "only %d names of %d", kept, 20000)
 }
 
 // TestCheckIsGits compares the accepted names of branches with git's.
@@ -87,8 +74,7 @@ func TestCheckIsGits(t *testing.T) {
 		cmd := exec.Command(git, "check-ref-format", "refs/heads/"+name)
 		cmd.Env = os.Environ()
 		allowed := cmd.Run() == nil
-		if got := check(name) == nil; got != allowed {
-			t.Errorf("%q: %v, and git says %v", name, got, allowed)
-		}
+		got := check(name) == nil
+		must.Check(t, got == allowed, "%q: %v, and git says %v", name, got, allowed)
 	}
 }

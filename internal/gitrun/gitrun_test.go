@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestRunGit has a program in the place of git print too much, complain a lot, fail, and be interrupted.
@@ -22,17 +23,13 @@ func TestRunGit(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "git")
 	run := func(ctx context.Context, script string) (string, error) {
 		t.Helper()
-		if err := os.WriteFile(program, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(program, []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 		out := &Buffer{Limit: 1000}
 		err := Run(exec.CommandContext(ctx, program), "show", out)
 		return out.String(), err
 	}
 	const lines = "i=0; while [ $i -lt 1000 ]; do echo a line of many; i=$((i+1)); done"
-	if out, err := run(t.Context(), "("+lines+") >&2; echo done"); err != nil || out != "done\n" {
-		t.Errorf("with many warnings: %q, %v", out, err)
-	}
+	must.Equal(t, must.Get(run(t.Context(), "("+lines+") >&2; echo done"))(t), "done\n", "with many warnings")
 	out, err := run(t.Context(), lines)
 	if !errors.Is(err, state.ErrInvalid) || len(out) > 1000 || !strings.Contains(err.Error(), "git show: ") {
 		t.Errorf("%d bytes are kept of too many: %v", len(out), err)
@@ -53,8 +50,7 @@ func TestRunGit(t *testing.T) {
 	t.Setenv("GIT_DIR", "/elsewhere")
 	t.Setenv("GIT_INDEX_FILE", "/elsewhere")
 	for _, v := range Program(t.Context()).Env {
-		if name, _, _ := strings.Cut(v, "="); name != "LC_ALL" && slices.Contains(variables, name) {
-			t.Errorf("%s is handed on", v)
-		}
+		name, _, _ := strings.Cut(v, "=")
+		must.Check(t, name == "LC_ALL" || !slices.Contains(variables, name), "%s is handed on", v)
 	}
 }

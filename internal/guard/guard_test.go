@@ -55,10 +55,8 @@ func TestRulesAreRead(t *testing.T) {
 			}
 			Allowlist list
 		}
-		_, err := toml.Decode(text, &want)
-		must.OK(t, err)
-		got, err := readRules(text)
-		must.OK(t, err, name)
+		must.Get(toml.Decode(text, &want))(t)
+		got := must.Get(readRules(text))(t, name)
 		same := func(a allowText, b list) bool {
 			return a.target == b.RegexTarget && a.all == (b.Condition == "AND") &&
 				slices.Equal(a.patterns, b.Regexes) && slices.Equal(a.words, b.Stopwords) &&
@@ -91,29 +89,21 @@ func TestRulesHold(t *testing.T) {
 			leading++
 		}
 		for _, w := range r.keywords {
-			if w != strings.ToLower(w) || len(w) < 2 {
-				t.Errorf("%s: keyword %q", r.id, w)
-			}
+			must.Check(t, w == strings.ToLower(w) && len(w) >= 2, "%s: keyword %q", r.id, w)
 		}
-		if r.about == "" || r.id == RuleLimit {
-			t.Errorf("%q, %q", r.id, r.about)
-		}
+		must.Check(t, r.about != "" && r.id != RuleLimit, "%q, %q", r.id, r.about)
 	}
-	if len(rules) < 220 || refused < 125 || leading < 190 {
-		t.Errorf("%d rules, %d refused, %d lead", len(rules), refused, leading)
-	}
+	must.Check(t, len(rules) >= 220 && refused >= 125 && leading >= 190,
+		"%d rules, %d refused, %d lead", len(rules), refused, leading)
 	if IsRule("no-such-rule") || !IsRule("private-key") || len(Rules()) != len(rules)+1 || !IsRule(RuleProse) {
 		t.Error("rules are not listed")
 	}
 	_, err := newSet(gitleaksFile, ownFile, "no-such-rule\n")
-	if err == nil || !strings.Contains(err.Error(), "no-such-rule") {
-		t.Errorf("a rule that is not there is refused by: %v", err)
-	}
+	must.Check(t, err != nil && strings.Contains(err.Error(), "no-such-rule"),
+		"a rule that is not there is refused by: %v", err)
 	for _, bad := range []string{"[x]", "[[rules]]\nid = x", "[[rules]]\nid", "[[rules]]\nkeywords = [\n\"a\"",
 		"[[rules]]\nkeywords = \"a\"", "[[rules]]\nid = '''a", "[[rules]]\nentropy = 1.2345", "[[rules]]\nid = \"a\"b"} {
-		if _, err := readRules(bad); err == nil {
-			t.Errorf("%q is read", bad)
-		}
+		must.Check(t, must.Err(readRules(bad)) != nil, "%q is read", bad)
 	}
 }
 
@@ -138,9 +128,8 @@ func TestSamples(t *testing.T) {
 					continue // such as a user without a password
 				}
 				there := func(g Finding) bool { return g.Start < w.End && w.Start < g.End && g.Level >= w.Level }
-				if !slices.ContainsFunc(got, there) {
-					t.Fatalf("%s: %q\nfound %+v\nwant  %+v", rule.id, s, got, want)
-				}
+				must.Require(t, slices.ContainsFunc(got, there),
+					"%s: %q\nfound %+v\nwant  %+v", rule.id, s, got, want)
 				if w.Rule == rule.id {
 					known++
 				}
@@ -151,9 +140,7 @@ func TestSamples(t *testing.T) {
 				}
 			}
 		}
-		if known == 0 && rule.level == Refuses {
-			t.Errorf("%s: no sample of its pattern is found", rule.id)
-		}
+		must.Check(t, known != 0 || rule.level != Refuses, "%s: no sample of its pattern is found", rule.id)
 	}
 }
 
@@ -180,14 +167,11 @@ func TestEnds(t *testing.T) {
 		}
 		tried++
 		for _, behind := range []string{" ", ", put it away", ". Then", ".", ") and", "]", "}", ">", "**", "!", "?", "。", ": x", "&a=b", "|", "\n"} {
-			if got := rulesOf(Find(text + behind)); got != rule.id {
-				t.Errorf("%s: %q with %q behind it: %q", rule.id, text, behind, got)
-			}
+			got := rulesOf(Find(text + behind))
+			must.Check(t, got == rule.id, "%s: %q with %q behind it: %q", rule.id, text, behind, got)
 		}
 	}
-	if tried < 60 {
-		t.Errorf("%d rules tried", tried)
-	}
+	must.Check(t, tried >= 60, "%d rules tried", tried)
 }
 
 // word returns n random letters and digits.
@@ -288,9 +272,8 @@ func TestFind(t *testing.T) {
 		must.Equal(t, rulesOf(got), c.rules, c.text, ": found ", got, ", want")
 	}
 	got := Find("uses " + aws + ".")
-	if len(got) != 1 || got[0].Start != 5 || got[0].End != 25 || got[0].Level != Refuses {
-		t.Errorf("found %+v", got)
-	}
+	must.Check(t, len(got) == 1 && got[0].Start == 5 && got[0].End == 25 && got[0].Level == Refuses,
+		"found %+v", got)
 }
 
 // TestEntropy holds the integer measure to a few known values.
@@ -300,9 +283,8 @@ func TestEntropy(t *testing.T) {
 		above, below int
 	}{{"abcd", 1999, 2001}, {"aabb", 999, 1001}, {"aaab", 810, 812}, {"abcdefghijklmnop", 3999, 4001},
 		{"aaaaaaaaaaaaaaaab", 322, 324}} {
-		if !entropyAbove(c.text, c.above) || entropyAbove(c.text, c.below) {
-			t.Errorf("%q is not between %d and %d", c.text, c.above, c.below)
-		}
+		must.Check(t, entropyAbove(c.text, c.above) && !entropyAbove(c.text, c.below),
+			"%q is not between %d and %d", c.text, c.above, c.below)
 	}
 }
 
@@ -310,18 +292,14 @@ func TestIsSecret(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, w := range []string{"ghp_" + word(r, 36), word(r, 40), "AKIA" + "Q4WK2ZBR7DNX5TFM", word(r, 24),
 		"/x/" + word(r, 32), "NAME=" + word(r, 32)} {
-		if !IsSecret(w) {
-			t.Errorf("%q is none", w)
-		}
+		must.Check(t, IsSecret(w), "%q is none", w)
 	}
 	for _, w := range []string{"", "Alice", "svc/billing", "internal/cli/commands_test.go", "PostgreSQL 16.2",
 		"getUserByEmailAddressAndTenantId", "https://wiki.example.com/db/migration-2026-11-22",
 		"123e4567-e89b-12d3-a456-426614174000", "9fceb02d0ae598e95dc970b74767f19372d61af8",
 		"bafyreicolr24abs4ltwhawlb4vytjq4u5ufidxu6umkelqgy3x6nzubqhy", "gpt-4o-mini-2024-07-18", "KM-402",
 		"AKIAIOSFODNN7EXAMPLE", "x86_64-unknown-linux-gnu", "claude-opus-4-20250514"} {
-		if IsSecret(w) {
-			t.Errorf("%q is one", w)
-		}
+		must.Check(t, !IsSecret(w), "%q is one", w)
 	}
 }
 
@@ -338,9 +316,7 @@ func holds(t *testing.T, s string) {
 		}
 		end = f.End
 	}
-	if again := Find(s); !slices.Equal(got, again) {
-		t.Fatalf("%q: %+v, then %+v", s, got, again)
-	}
+	must.Same(t, got, Find(s), s)
 	IsSecret(s)
 }
 
@@ -365,26 +341,20 @@ func TestWork(t *testing.T) {
 		t.Errorf("random letters: %+v", got)
 	}
 	token := "ghp_" + word(r, 36)
-	if got := Find(blob + " " + token + " " + blob); rulesOf(got) != "github-pat" {
-		t.Errorf("among random letters: %+v", got)
-	}
+	must.Equal(t, rulesOf(Find(blob+" "+token+" "+blob)), "github-pat", "among random letters")
 	hard := strings.Repeat("curl: ", 1<<12)
-	if got := Find(hard); rulesOf(got) != RuleLimit {
-		t.Errorf("no limit: %+v", got)
-	}
+	must.Equal(t, rulesOf(Find(hard)), RuleLimit, "no limit")
 }
 
 // TestSourceHasNone reads the package's own sources.
 func TestSourceHasNone(t *testing.T) {
-	files, err := os.ReadDir(".")
-	must.OK(t, err)
+	files := must.Get(os.ReadDir("."))(t)
 	read := 0
 	for _, file := range files {
 		if !strings.HasSuffix(file.Name(), ".go") {
 			continue
 		}
-		data, err := os.ReadFile(file.Name())
-		must.OK(t, err)
+		data := must.Get(os.ReadFile(file.Name()))(t)
 		read++
 		for _, f := range Find(string(data)) {
 			if f.Level == Refuses {
@@ -392,9 +362,7 @@ func TestSourceHasNone(t *testing.T) {
 			}
 		}
 	}
-	if read < 8 {
-		t.Fatalf("only %d files", read)
-	}
+	must.Require(t, read >= 8, "only %d files", read)
 }
 
 // TestVersion: other rules, or the same ones in other files, are another version.
@@ -403,7 +371,6 @@ func TestVersion(t *testing.T) {
 	for _, files := range [][3]string{{"a", "b", "c"}, {"ab", "", "c"}, {"a", "bc", ""}, {"a", "b", "d"}, {"", "", ""}} {
 		seen[version(files[0], files[1], files[2])] = true
 	}
-	if len(seen) != 5 || Version() != version(gitleaksFile, ownFile, refusedFile) {
-		t.Errorf("%d versions of 5 sets of files", len(seen))
-	}
+	must.Check(t, len(seen) == 5 && Version() == version(gitleaksFile, ownFile, refusedFile),
+		"%d versions of 5 sets of files", len(seen))
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -16,9 +17,7 @@ func TestSettingsWithinMaps(t *testing.T) {
 	entry := ipld.MapValue(ipld.Entry{Key: "password", Value: secret})
 	for name, v := range map[string]ipld.Value{"map": entry, "list": ipld.ListValue(entry)} {
 		list := Node(at(v))
-		if len(list) != 1 || list[0].Field != "node.props.m" {
-			t.Errorf("%s: %+v", name, list)
-		}
+		must.Check(t, len(list) == 1 && list[0].Field == "node.props.m", "%s: %+v", name, list)
 	}
 	if list := Node(at(ipld.MapValue(ipld.Entry{Key: "colour", Value: secret}))); len(list) > 0 {
 		t.Errorf("found %+v", list)

@@ -13,8 +13,7 @@ import (
 // TestProse searches sentences for the credentials that they state, enclosed in « and » in the file, and sentences
 // about credentials, which state none.
 func TestProse(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("testdata", "prose.txt"))
-	must.OK(t, err)
+	data := must.Get(os.ReadFile(filepath.Join("testdata", "prose.txt")))(t)
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
 	for _, s := range lines {
 		text := strings.NewReplacer("«", "", "»", "").Replace(s)
@@ -28,9 +27,7 @@ func TestProse(t *testing.T) {
 		}
 		must.Equal(t, strings.Join(got, "|"), strings.Join(want, "|"), text)
 	}
-	if len(lines) < 110 {
-		t.Error("too few sentences")
-	}
+	must.Check(t, len(lines) >= 110, "too few sentences")
 }
 
 // TestMessage masks quoted beginnings of credentials, and nothing else.

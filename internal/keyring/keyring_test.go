@@ -23,9 +23,7 @@ import (
 // secret returns the secret whose seed is n in every byte.
 func secret(t testing.TB, n byte) commit.Secret {
 	t.Helper()
-	s, err := commit.NewSecret(bytes.NewReader(bytes.Repeat([]byte{n}, commit.KeyLen)))
-	must.OK(t, err)
-	return s
+	return must.Get(commit.NewSecret(bytes.NewReader(bytes.Repeat([]byte{n}, commit.KeyLen))))(t)
 }
 
 // ring returns a ring in a directory that does not exist yet.
@@ -52,13 +50,9 @@ public mnem-ed25519-5jfgyy7ctrjavpxvkb5rglwf7gkuo5vox27hxescd3vgsfcg2iwlpzyx
 secret mnem-ed25519-secret-a4dqobyha4dqobyha4dqobyha4dqobyha4dqobyha4dqobyha4d2ulpn
 `
 	got := string(FormatKeyFile(secret(t, 7)))
-	if got != want {
-		t.Errorf("key file is\n%swant\n%s", got, want)
-	}
-	s, err := ParseKeyFile([]byte(want))
-	if err != nil || s != secret(t, 7) {
-		t.Errorf("reading it gives another secret, %v", err)
-	}
+	must.Equal(t, got, want, "key file is\n")
+	s := must.Get(ParseKeyFile([]byte(want)))(t, "reading it gives another secret")
+	must.Equal(t, s, secret(t, 7), "reading it gives another secret")
 }
 
 func TestAddAndRead(t *testing.T) {
@@ -69,9 +63,8 @@ func TestAddAndRead(t *testing.T) {
 	add(t, r, "work", 1)
 	add(t, r, "home-2_x", 2)
 	names, err := r.Names()
-	if diff := cmp.Diff([]string{"home-2_x", "work"}, names); diff != "" || err != nil {
-		t.Errorf("names (-want +got):\n%s%v", diff, err)
-	}
+	must.Equal(t, cmp.Diff([]string{"home-2_x", "work"}, names), "", "names (-want +got):\n")
+	must.OK(t, err, "names (-want +got):\n")
 	if s, err := r.Secret("work"); s != secret(t, 1) || err != nil {
 		t.Errorf("another secret, %v", err)
 	}
@@ -85,9 +78,7 @@ func TestAddAndRead(t *testing.T) {
 	must.OK(t, r.Remove("work"))
 	must.Fail(t, r.Remove("work"), fs.ErrNotExist)
 	left, err := os.ReadDir(r.Dir())
-	if len(left) != 1 || err != nil {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
+	must.Check(t, len(left) == 1 && err == nil, "left behind: %v, %v", left, err)
 }
 
 func TestModes(t *testing.T) {
@@ -96,27 +87,22 @@ func TestModes(t *testing.T) {
 	add(t, r, "k", 1)
 	path := filepath.Join(r.Dir(), "k")
 	mode := func(path string) fs.FileMode {
-		info, err := os.Stat(path)
-		must.OK(t, err)
+		info := must.Get(os.Stat(path))(t)
 		return info.Mode().Perm()
 	}
-	if mode(path) != 0o600 || mode(r.Dir()) != 0o700 {
-		t.Errorf("modes %#o in %#o, want 0600 in 0700", mode(path), mode(r.Dir()))
-	}
+	must.Equal(t, mode(path), 0o600, "modes")
+	must.Equal(t, mode(r.Dir()), 0o700, "modes")
 	chmod := func(path string, mode fs.FileMode) {
 		must.OK(t, os.Chmod(path, mode))
 	}
 	for _, m := range []fs.FileMode{0o640, 0o604, 0o660, 0o610, 0o601, 0o644, 0o666, 0o777} {
 		chmod(path, m)
 		_, err := r.Secret("k")
-		if !errors.Is(err, ErrExposed) || !strings.Contains(err.Error(), "chmod 600 "+path) {
-			t.Errorf("mode %#o: %v", m, err)
-		}
+		must.Check(t, errors.Is(err, ErrExposed) && strings.Contains(err.Error(), "chmod 600 "+path),
+			"mode %#o: %v", m, err)
 	}
 	chmod(path, 0o400)
-	if _, err := r.Secret("k"); err != nil {
-		t.Errorf("mode 0400: %v", err)
-	}
+	must.Get(r.Secret("k"))(t, "mode 0400")
 	for _, m := range []fs.FileMode{0o770, 0o707, 0o777, 0o722} {
 		chmod(r.Dir(), m)
 		_, err := r.Secret("k")
@@ -124,16 +110,12 @@ func TestModes(t *testing.T) {
 		must.Fail(t, r.Add("l", secret(t, 2)), ErrExposed, m)
 	}
 	chmod(r.Dir(), 0o755)
-	if _, err := r.Secret("k"); err != nil {
-		t.Errorf("directory of mode 0755: %v", err)
-	}
+	must.Get(r.Secret("k"))(t, "directory of mode 0755")
 	trust(t, r, func(l *TrustList) error { return l.Add(secret(t, 1).Key(), "k", "", 1) })
 	list := filepath.Join(r.Dir(), TrustFile)
 	must.Equal(t, mode(list), 0o600, "trust list has mode")
 	chmod(list, 0o644)
-	if _, err := r.Trusted(); err != nil {
-		t.Errorf("trust list of mode 0644: %v", err)
-	}
+	must.Get(r.Trusted())(t, "trust list of mode 0644")
 	chmod(list, 0o664)
 	_, err := r.Trusted()
 	must.Fail(t, err, ErrExposed)
@@ -151,11 +133,9 @@ func TestNames(t *testing.T) {
 	} {
 		for what, err := range map[string]error{
 			"check": CheckName(name), "add": r.Add(name, secret(t, 1)), "remove": r.Remove(name),
-			"read": func() error { _, err := r.Secret(name); return err }(),
+			"read": func() error { return must.Err(r.Secret(name)) }(),
 		} {
-			if !errors.Is(err, graph.ErrInvalid) {
-				t.Errorf("%s of %q: %v", what, name, err)
-			}
+			must.Fail(t, err, graph.ErrInvalid, what, " of ", name)
 		}
 	}
 	_, err := os.Stat(r.Dir())
@@ -192,9 +172,8 @@ func TestHostileKeyFiles(t *testing.T) {
 		must.Fail(t, err, graph.ErrInvalid, name)
 		must.OK(t, os.WriteFile(filepath.Join(r.Dir(), "k"), []byte(data), 0o600))
 		_, err = r.Secret("k")
-		if !errors.Is(err, graph.ErrInvalid) || strings.Contains(fmt.Sprint(err), hidden) {
-			t.Errorf("%s: read gives %v", name, err)
-		}
+		must.Check(t, errors.Is(err, graph.ErrInvalid) && !strings.Contains(fmt.Sprint(err), hidden),
+			"%s: read gives %v", name, err)
 	}
 }
 
@@ -204,9 +183,8 @@ func TestOddFiles(t *testing.T) {
 	must.OK(t, os.Mkdir(filepath.Join(r.Dir(), "dir"), 0o700))
 	must.OK(t, os.WriteFile(filepath.Join(r.Dir(), "Not.Ours"), nil, 0o600))
 	names, err := r.Names()
-	if diff := cmp.Diff([]string{"good"}, names); diff != "" || err != nil {
-		t.Errorf("names (-want +got):\n%s%v", diff, err)
-	}
+	must.Equal(t, cmp.Diff([]string{"good"}, names), "", "names (-want +got):\n")
+	must.OK(t, err, "names (-want +got):\n")
 	if _, err := r.Secret("dir"); err == nil || !strings.Contains(err.Error(), "regular") {
 		t.Errorf("a directory: %v", err)
 	}
@@ -242,12 +220,8 @@ func FuzzParseKeyFile(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := ParseKeyFile(data)
-		if err == nil && !bytes.Equal(FormatKeyFile(s), data) {
-			t.Errorf("%q reads as another file", data)
-		}
-		if err != nil && !errors.Is(err, graph.ErrInvalid) {
-			t.Errorf("%q: %v", data, err)
-		}
+		must.Check(t, err != nil || bytes.Equal(FormatKeyFile(s), data), "%q reads as another file", data)
+		must.Check(t, err == nil || errors.Is(err, graph.ErrInvalid), "%q: %v", data, err)
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -21,17 +20,15 @@ func TestOf(t *testing.T) {
 		"remotes/a/push-1": layout.Removed, "remotes/a/fetch.mnem-lock": layout.NoText, "tokens/x.json": layout.Kept,
 		".config.json.mnem-12": layout.Searched, "spool/.a.told.mnem-new": layout.Searched, "spool/a.told": layout.Edited,
 	} {
-		if k, known := layout.Of(name); !known || k.Erasure != want || k.What == "" {
-			t.Errorf("%s: %+v, %v", name, k, known)
-		}
+		k, known := layout.Of(name)
+		must.Check(t, known && k.Erasure == want && k.What != "", "%s: %+v, %v", name, k, known)
 	}
 	for _, name := range []string{
 		"db", "x", "heads", "spool", "spool/x", "spool/a/b.told", "remotes/push-1", "remotes/a/b/push-1", "uploads/x/y",
 		".mnem-new", ".x.mnem-", ".x.mnem-1a", "x.mnem-1", "remotes/a/mirror", "..", "",
 	} {
-		if k, known := layout.Of(name); known || k.Erasure != layout.Kept {
-			t.Errorf("%q is known: %+v", name, k)
-		}
+		k, known := layout.Of(name)
+		must.Check(t, !known && k.Erasure == layout.Kept, "%q is known: %+v", name, k)
 	}
 }
 
@@ -49,14 +46,13 @@ func write(t *testing.T, dir string, files map[string]string) {
 
 func left(t *testing.T, dir string) (names []string) {
 	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+	must.OK(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			rel, _ := filepath.Rel(dir, path)
 			names = append(names, filepath.ToSlash(rel))
 		}
 		return err
-	})
-	must.OK(t, err)
+	}))
 	return names
 }
 
@@ -78,14 +74,10 @@ func TestErase(t *testing.T) {
 	})
 	must.OK(t, os.MkdirAll(filepath.Join(dir, "remotes/e/objects/pack"), 0o700))
 	before := left(t, dir)
-	plan, err := layout.Erase(ctx, dir, layout.EraseOptions{Holds: holds, DryRun: true})
-	if err != nil || !slices.Equal(left(t, dir), before) {
-		t.Errorf("a dry run: %v, left %q", err, left(t, dir))
-	}
-	got, err := layout.Erase(ctx, dir, layout.EraseOptions{Holds: holds})
-	if err != nil || !slices.Equal(got, plan) {
-		t.Errorf("done %+v, %v, planned %+v", got, err, plan)
-	}
+	plan := must.Get(layout.Erase(ctx, dir, layout.EraseOptions{Holds: holds, DryRun: true}))(t, "a dry run")
+	must.Same(t, left(t, dir), before, "a dry run")
+	got := must.Get(layout.Erase(ctx, dir, layout.EraseOptions{Holds: holds}))(t, "done")
+	must.Same(t, got, plan, "done")
 	done := make(map[string]layout.Done)
 	for _, f := range got {
 		done[f.Path] = f.Done
@@ -96,37 +88,27 @@ func TestErase(t *testing.T) {
 		"remotes/c": layout.Gone,
 	}
 	for path, d := range want {
-		if done[path] != d {
-			t.Errorf("%s: %q, want %q", path, done[path], d)
-		}
+		must.Equal(t, done[path], d, path)
 	}
-	if len(done) != len(want) {
-		t.Errorf("%v", done)
-	}
+	must.Equal(t, len(done), len(want))
 	rest := []string{
 		"config.json", "db/000001.log", "head", "other", "remotes/a/HEAD", "remotes/d/probed", "spool/a.told", "spool/b.given",
 		"spool/c.place",
 	}
-	if names := left(t, dir); !slices.Equal(names, rest) {
-		t.Errorf("left %q", names)
-	}
-	if data, err := os.ReadFile(filepath.Join(dir, "spool/a.told")); err != nil || string(data) != "one\ntwo" {
-		t.Errorf("%q, %v", data, err)
-	}
+	must.Same(t, left(t, dir), rest, "left")
+	must.Equal(t, string(must.Get(os.ReadFile(filepath.Join(dir, "spool/a.told")))(t)), "one\ntwo")
 
 	write(t, dir, map[string]string{"spool/a.told": secret, "remotes/c/packs": "x", "import-1": "x"})
-	got, err = layout.Erase(ctx, dir, layout.EraseOptions{})
-	if err != nil || len(got) != 2 || got[0].Path != "import-1" || got[1].Path != "remotes/c" {
-		t.Errorf("without a text: %+v, %v", got, err)
-	}
+	got, err := layout.Erase(ctx, dir, layout.EraseOptions{})
+	must.Check(t, err == nil && len(got) == 2 && got[0].Path == "import-1" && got[1].Path == "remotes/c",
+		"without a text: %+v, %v", got, err)
 }
 
 // TestEraseWaits waits for who uses a mirror, and ends with the context.
 func TestEraseWaits(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"remotes/a/packs": "x"})
-	unlock, err := filestate.Lock(t.Context(), filepath.Join(dir, "remotes/a/mnem"))
-	must.OK(t, err)
+	unlock := must.Get(filestate.Lock(t.Context(), filepath.Join(dir, "remotes/a/mnem")))(t)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
@@ -136,9 +118,7 @@ func TestEraseWaits(t *testing.T) {
 	stop()
 	must.Fail(t, <-ended, context.Canceled)
 	must.OK(t, unlock())
-	if got, err := layout.Erase(t.Context(), dir, layout.EraseOptions{}); err != nil || len(got) != 1 {
-		t.Errorf("after it: %v, %v", got, err)
-	}
-	_, err = layout.Erase(t.Context(), filepath.Join(dir, "none"), layout.EraseOptions{})
+	must.Equal(t, len(must.Get(layout.Erase(t.Context(), dir, layout.EraseOptions{}))(t)), 1, "after it")
+	_, err := layout.Erase(t.Context(), filepath.Join(dir, "none"), layout.EraseOptions{})
 	must.Fail(t, err, os.ErrNotExist)
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 const module = "github.com/mnem-project/mnem/"
@@ -187,10 +189,7 @@ func packages(t *testing.T) []listed {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,GoFiles", "./...")
 	cmd.Dir = "../.."
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
+	out := must.Get(cmd.Output())(t, "go list")
 	dec := json.NewDecoder(strings.NewReader(string(out)))
 	var all []listed
 	for {
@@ -199,14 +198,10 @@ func packages(t *testing.T) []listed {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		all = append(all, p)
 	}
-	if len(all) < 10 {
-		t.Fatalf("only %d packages found", len(all))
-	}
+	must.Require(t, len(all) >= 10, "only %d packages found", len(all))
 	return all
 }
 
@@ -214,9 +209,8 @@ func TestImportsPointDownward(t *testing.T) {
 	place := map[string]int{}
 	for _, f := range floors {
 		for _, room := range strings.Fields(f.rooms) {
-			if _, twice := place[room]; twice {
-				t.Errorf("%s is on two floors", room)
-			}
+			_, twice := place[room]
+			must.Check(t, !twice, "%s is on two floors", room)
 			place[room] = len(place)
 		}
 	}
@@ -247,9 +241,8 @@ func TestImportsPointDownward(t *testing.T) {
 	}
 	for _, table := range []map[string]string{alone, few} {
 		for name := range table {
-			if _, known := place[name]; !known {
-				t.Errorf("%s has a rule and is on no floor", name)
-			}
+			_, known := place[name]
+			must.Check(t, known, "%s has a rule and is on no floor", name)
 		}
 	}
 	for name := range place {
@@ -265,10 +258,7 @@ func TestModelFileIsCarriedByFew(t *testing.T) {
 		`{{if not .ForTest}}{{range .Deps}}{{if eq . "`+module+`internal/model/minilm/weights"}}{{$.ImportPath}}{{end}}{{end}}{{end}}`,
 		"./...")
 	cmd.Dir = "../.."
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
+	out := must.Get(cmd.Output())(t, "go list")
 	got := strings.Fields(string(out))
 	for i := range got {
 		got[i] = room(got[i])
@@ -276,9 +266,7 @@ func TestModelFileIsCarriedByFew(t *testing.T) {
 	want := strings.Fields(carriers)
 	slices.Sort(got)
 	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("the model's file is linked by %v, want %v", got, want)
-	}
+	must.Same(t, got, want, "the model's file is linked by")
 }
 
 // TestConformanceIsApart keeps the second implementation independent of the first: it is a module of its own, which
@@ -291,19 +279,15 @@ func TestConformanceIsApart(t *testing.T) {
 		}
 		found++
 		for _, imp := range s.file.Imports {
-			if strings.HasPrefix(imp.Path.Value, `"`+module) {
-				t.Errorf("%s imports %s", s.path, imp.Path.Value)
-			}
+			must.Check(t, !strings.HasPrefix(imp.Path.Value, `"`+module),
+				"%s imports %s", s.path, imp.Path.Value)
 		}
 	}
 	mod, err := os.ReadFile(root + "/conformance/go.mod")
-	if err != nil || found == 0 {
-		t.Fatalf("%d files, %v", found, err)
-	}
+	must.Require(t, err == nil && found != 0, "%d files, %v", found, err)
 	_, rest, named := strings.Cut(string(mod), "module "+module+"conformance\n")
-	if !named || strings.Contains(rest, module[:len(module)-1]) {
-		t.Errorf("conformance/go.mod requires this module, or has another name:\n%s", mod)
-	}
+	must.Check(t, named && !strings.Contains(rest, module[:len(module)-1]),
+		"conformance/go.mod requires this module, or has another name:\n%s", mod)
 }
 
 // TestHeavyImportsStayInTheirRooms keeps packages that are slow to start or replaceable in one place each.
@@ -331,9 +315,8 @@ func TestHeavyImportsStayInTheirRooms(t *testing.T) {
 		for _, imp := range p.Imports {
 			for prefix, rooms := range doors {
 				in := imp == prefix || strings.HasPrefix(imp, prefix+"/")
-				if in && !slices.Contains(rooms, name) {
-					t.Errorf("%s imports %s, which belongs to %v", name, imp, rooms)
-				}
+				must.Check(t, !in || slices.Contains(rooms, name),
+					"%s imports %s, which belongs to %v", name, imp, rooms)
 			}
 		}
 	}

@@ -12,8 +12,7 @@ import (
 
 // TestArchitecturePage holds the table of floors in docs/internals/architecture.md to those that imports are held to.
 func TestArchitecturePage(t *testing.T) {
-	page, err := os.ReadFile(root + "/docs/internals/architecture.md")
-	must.OK(t, err)
+	page := must.Get(os.ReadFile(root + "/docs/internals/architecture.md"))(t)
 	var rows []string
 	for line := range strings.Lines(string(page)) {
 		if cells := strings.Split(strings.Trim(line, "| \n"), " | "); strings.HasPrefix(line, "| ") && len(cells) == 3 {
@@ -22,9 +21,8 @@ func TestArchitecturePage(t *testing.T) {
 	}
 	all := strings.Join(rows, "\n") + "\n"
 	for _, f := range floors {
-		if f.why != "" && !strings.Contains(all, f.name+": "+f.why+"\n") {
-			t.Errorf("docs/internals/architecture.md lacks the floor %s, with %q", f.name, f.why)
-		}
+		must.Check(t, f.why == "" || strings.Contains(all, f.name+": "+f.why+"\n"),
+			"docs/internals/architecture.md lacks the floor %s, with %q", f.name, f.why)
 	}
 	for _, f := range floors {
 		for name := range strings.FieldsSeq(f.rooms) {
@@ -40,9 +38,7 @@ func pages(t *testing.T) []string {
 	var all []string
 	for _, shelf := range []string{"", "reference", "internals"} {
 		found, err := filepath.Glob(filepath.Join(root, "docs", shelf, "*.md"))
-		if err != nil || len(found) == 0 {
-			t.Fatal(shelf, found, err)
-		}
+		must.Require(t, err == nil && len(found) != 0, "%v %v %v", shelf, found, err)
 		all = append(all, found...)
 	}
 	return all
@@ -55,21 +51,16 @@ var link = regexp.MustCompile(`\]\(([^)#:\s]+)[^)]*\)`)
 func TestLinksLead(t *testing.T) {
 	links := 0
 	for _, page := range append(pages(t), root+"/README.md") {
-		text, err := os.ReadFile(page)
-		must.OK(t, err)
+		text := must.Get(os.ReadFile(page))(t)
 		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
 			if strings.Contains(m[0], "://") {
 				continue
 			}
 			links++
-			if _, err := os.Stat(filepath.Join(filepath.Dir(page), m[1])); err != nil {
-				t.Errorf("%s: %s leads nowhere", page, m[0])
-			}
+			must.Get(os.Stat(filepath.Join(filepath.Dir(page), m[1])))(t, page, ": ", m[0], " leads nowhere")
 		}
 	}
-	if links < 20 {
-		t.Errorf("%d links", links)
-	}
+	must.Check(t, links >= 20, "%d links", links)
 }
 
 // treePath is the path of a file or folder of this tree, as pages name it.
@@ -79,19 +70,15 @@ var treePath = regexp.MustCompile(`(?m)(?:^|[^\w/.-])((?:internal|cmd|web|testda
 func TestPathsExist(t *testing.T) {
 	found := 0
 	for _, page := range append(pages(t), root+"/README.md", root+"/NOTICE", root+"/spec/SPEC.md") {
-		text, err := os.ReadFile(page)
-		must.OK(t, err)
+		text := must.Get(os.ReadFile(page))(t)
 		for _, m := range treePath.FindAllStringSubmatch(string(text), -1) {
 			found++
 			name := m[1]
-			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(name))); err != nil {
-				t.Errorf("%s names %s, which does not exist", page, name)
-			}
+			must.Check(t, must.Err(os.Stat(filepath.Join(root, filepath.FromSlash(name)))) == nil,
+				"%s names %s, which does not exist", page, name)
 		}
 	}
-	if found < 50 {
-		t.Errorf("%d paths", found)
-	}
+	must.Check(t, found >= 50, "%d paths", found)
 }
 
 // shortPath is the path of a file that docs/internals/architecture.md names without its first folder.
@@ -99,8 +86,7 @@ var shortPath = regexp.MustCompile("`([a-z_0-9]+(?:/[a-z_0-9]+)+\\.(?:go|tsx?))`
 
 // TestShortPathsExist looks up the files that the last table of docs/internals/architecture.md names.
 func TestShortPathsExist(t *testing.T) {
-	page, err := os.ReadFile(root + "/docs/internals/architecture.md")
-	must.OK(t, err)
+	page := must.Get(os.ReadFile(root + "/docs/internals/architecture.md"))(t)
 	found := 0
 	for _, m := range shortPath.FindAllStringSubmatch(string(page), -1) {
 		found++
@@ -113,7 +99,5 @@ func TestShortPathsExist(t *testing.T) {
 			t.Errorf("docs/internals/architecture.md names %s, which does not exist", m[1])
 		}
 	}
-	if found < 30 {
-		t.Errorf("%d paths", found)
-	}
+	must.Check(t, found >= 30, "%d paths", found)
 }

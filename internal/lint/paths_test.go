@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"strings"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // opening are calls that wait if a path leads to a named pipe.
@@ -66,8 +68,6 @@ func TestPathsOfUsersAreOpenedWithoutWaiting(t *testing.T) {
 		})
 	}
 	for at := range mayOpen {
-		if !used[at] {
-			t.Errorf("%s needs no exception", at)
-		}
+		must.Check(t, used[at], "%s needs no exception", at)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
 
@@ -18,9 +19,8 @@ func TestNothingNamesRemovedCommands(t *testing.T) {
 		names = append(names, regexp.QuoteMeta(r.Name))
 	}
 	call := regexp.MustCompile(`\bmnem (?:-\S+ )*(?:` + strings.Join(names, "|") + `)(?:[^\w-]|$)`)
-	if !call.MatchString("'mnem -q check'") || call.MatchString("mnem check-all") {
-		t.Fatal("the pattern does not tell calls apart")
-	}
+	must.Require(t, call.MatchString("'mnem -q check'") && !call.MatchString("mnem check-all"),
+		"the pattern does not tell calls apart")
 	seen := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -47,12 +47,8 @@ func TestNothingNamesRemovedCommands(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if seen < 500 {
-		t.Errorf("only %d files", seen)
-	}
+	must.OK(t, err)
+	must.Check(t, seen >= 500, "only %d files", seen)
 }
 
 var (

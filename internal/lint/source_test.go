@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 const (
@@ -75,7 +77,7 @@ type source struct {
 func sources(t *testing.T) []source {
 	t.Helper()
 	var all []source
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	must.OK(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -97,13 +99,8 @@ func sources(t *testing.T) []source {
 		rel, err := filepath.Rel(root, path)
 		all = append(all, source{filepath.ToSlash(rel), strings.Count(string(data), "\n"), file, fset})
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(all) < 50 {
-		t.Fatalf("only %d files found", len(all))
-	}
+	}))
+	must.Require(t, len(all) >= 50, "only %d files found", len(all))
 	return all
 }
 
@@ -116,18 +113,15 @@ func TestFilesAndFunctionsStayShort(t *testing.T) {
 		if strings.HasSuffix(s.path, "_test.go") {
 			limit = maxTestFile
 		}
-		if s.lines > limit {
-			t.Errorf("%s has %d lines, limit %d", s.path, s.lines, limit)
-		}
+		must.Check(t, s.lines <= limit, "%s has %d lines, limit %d", s.path, s.lines, limit)
 		for _, d := range s.file.Decls {
 			fn, ok := d.(*ast.FuncDecl)
 			if !ok || strings.Contains(fn.Doc.Text(), reasonMarker) {
 				continue
 			}
 			lines := s.fset.Position(fn.End()).Line - s.fset.Position(fn.Pos()).Line + 1
-			if lines > maxFunction {
-				t.Errorf("%s: %s has %d lines, limit %d", s.path, fn.Name.Name, lines, maxFunction)
-			}
+			must.Check(t, lines <= maxFunction,
+				"%s: %s has %d lines, limit %d", s.path, fn.Name.Name, lines, maxFunction)
 		}
 	}
 }
@@ -138,12 +132,10 @@ func TestPlumbingIsPure(t *testing.T) {
 			continue
 		}
 		for _, imp := range s.file.Imports {
-			if strings.HasPrefix(imp.Path.Value, `"math/rand`) {
-				t.Errorf("%s imports %s: randomness is passed in", s.path, imp.Path.Value)
-			}
-			if imp.Path.Value == `"unicode"` {
-				t.Errorf("%s imports unicode, whose tables change with releases of Go: internal/base/text has its own", s.path)
-			}
+			must.Check(t, !strings.HasPrefix(imp.Path.Value, `"math/rand`),
+				"%s imports %s: randomness is passed in", s.path, imp.Path.Value)
+			must.Check(t, imp.Path.Value != `"unicode"`,
+				"%s imports unicode, whose tables change with releases of Go: internal/base/text has its own", s.path)
 		}
 		ast.Inspect(s.file, func(n ast.Node) bool {
 			sel, ok := n.(*ast.SelectorExpr)
@@ -187,9 +179,7 @@ func TestVectorsAreIntegral(t *testing.T) {
 			return true
 		})
 	}
-	if files < 2*len(integral) {
-		t.Errorf("only %d files", files)
-	}
+	must.Check(t, files >= 2*len(integral), "only %d files", files)
 }
 
 // isPlumbing reports whether a file is of plumbing.

@@ -27,10 +27,7 @@ func exports(t *testing.T, names []string) map[string]string {
 	}
 	cmd := exec.Command("go", args...)
 	cmd.Dir = "../.."
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
+	out := must.Get(cmd.Output())(t, "go list")
 	files := map[string]string{}
 	dec := json.NewDecoder(strings.NewReader(string(out)))
 	for {
@@ -50,8 +47,7 @@ func TestPublicSurface(t *testing.T) {
 	open := func(path string) (io.ReadCloser, error) { return os.Open(files[path]) }
 	from := exported.ForCompiler(token.NewFileSet(), "gc", open)
 	for _, name := range surface {
-		pkg, err := from.Import(module + name)
-		must.OK(t, err)
+		pkg := must.Get(from.Import(module + name))(t)
 		names := 0
 		for _, n := range pkg.Scope().Names() {
 			if o := pkg.Scope().Lookup(n); o.Exported() {
@@ -60,9 +56,7 @@ func TestPublicSurface(t *testing.T) {
 				w.object(o)
 			}
 		}
-		if names == 0 {
-			t.Errorf("%s exports nothing", name)
-		}
+		must.Check(t, names != 0, "%s exports nothing", name)
 	}
 }
 

@@ -40,13 +40,9 @@ func TestTypesOnOtherSystems(t *testing.T) {
 				if whole {
 					checked += len(p.GoFiles)
 				}
-				if err := c.check(p, whole, arch); err != nil {
-					t.Errorf("%s: %v", p.ImportPath, err)
-				}
+				must.OK(t, c.check(p, whole, arch), p.ImportPath)
 			}
-			if checked < 1000 {
-				t.Errorf("only %d files were checked", checked)
-			}
+			must.Check(t, checked >= 1000, "only %d files were checked", checked)
 		})
 	}
 }
@@ -81,8 +77,7 @@ func (c checker) list(t *testing.T, goos, arch string) []compiled {
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+goos, "GOARCH="+arch)
 	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	must.OK(t, err)
+	out := must.Get(cmd.Output())(t)
 	var all []compiled
 	dec := json.NewDecoder(strings.NewReader(string(out)))
 	for {

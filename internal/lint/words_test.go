@@ -190,9 +190,8 @@ func writeWords(t *testing.T, found map[string][]hit, granted map[string]int) {
 		after += len(found[dir])
 		fmt.Fprintln(&b, dir, len(found[dir]))
 	}
-	if granted != nil && after > before {
-		t.Fatalf("%d hits, the table has %d: reword the new ones", after, before)
-	}
+	must.Require(t, granted == nil || after <= before,
+		"%d hits, the table has %d: reword the new ones", after, before)
 	must.OK(t, os.WriteFile(wordsTable, []byte(b.String()), 0o666))
 }
 
@@ -200,8 +199,7 @@ func writeWords(t *testing.T, found map[string][]hit, granted map[string]int) {
 func TestWordsFound(t *testing.T) {
 	parse := func(src string) []hit {
 		fset := token.NewFileSet()
-		file, err := parser.ParseFile(fset, "x.go", "package x\n\n"+src, parser.ParseComments)
-		must.OK(t, err)
+		file := must.Get(parser.ParseFile(fset, "x.go", "package x\n\n"+src, parser.ParseComments))(t)
 		return hits(fset, file)
 	}
 	for _, c := range []struct{ src, text string }{
@@ -226,9 +224,7 @@ func TestWordsFound(t *testing.T) {
 		{`func f(t *testing.T) { t.Run("written anew", nil) }`, "anew"},
 	} {
 		found := parse(c.src)
-		if len(found) != 1 || found[0].text != c.text {
-			t.Errorf("%s: found %v, want %q", c.src, found, c.text)
-		}
+		must.Check(t, len(found) == 1 && found[0].text == c.text, "%s: found %v, want %q", c.src, found, c.text)
 	}
 	plain := `// Package x finds where a key is stored. No more than two callers may wait; it returns an error if more do.` + "\n" +
 		`var anew, beside = "meanwhile", "nobody"`

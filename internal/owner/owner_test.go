@@ -21,8 +21,7 @@ import (
 // host starts a host in a directory of its own.
 func host(t *testing.T, run func(context.Context, *Verb) VerbResult) *Server {
 	t.Helper()
-	h, err := NewServer(t.TempDir(), shortTemp(t), "v1", run)
-	must.OK(t, err)
+	h := must.Get(NewServer(t.TempDir(), shortTemp(t), "v1", run))(t)
 	t.Cleanup(func() {
 		if err := h.Close(time.Second); err != nil {
 			t.Error(err)
@@ -34,16 +33,14 @@ func host(t *testing.T, run func(context.Context, *Verb) VerbResult) *Server {
 // shortTemp is a temporary directory whose name has room for a socket's.
 func shortTemp(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "m")
-	must.OK(t, err)
+	dir := must.Get(os.MkdirTemp("", "m"))(t)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }
 
 func dialed(t *testing.T, h *Server) *Client {
 	t.Helper()
-	c, err := Dial(h.Socket(), h.holding.root.Name(), "v1", 1, 5*time.Second)
-	must.OK(t, err)
+	c := must.Get(Dial(h.Socket(), h.holding.root.Name(), "v1", 1, 5*time.Second))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -65,40 +62,32 @@ func asks(t *testing.T, h *Server) {
 	t.Helper()
 	var out bytes.Buffer
 	result, err := dialed(t, h).Ask(t.Context(), []byte("well?"), silent, readAll(&out))
-	if string(result) != "7" || out.String() != "well?" || err != nil {
-		t.Errorf("%q, %q, %v", result, &out, err)
-	}
+	must.Check(t, string(result) == "7" && out.String() == "well?" && err == nil,
+		"%q, %q, %v", result, &out, err)
 }
 
 func readAll(to *bytes.Buffer) func(io.Reader) error {
-	return func(r io.Reader) error {
-		_, err := to.ReadFrom(r)
-		return err
-	}
+	return func(r io.Reader) error { return must.Err(to.ReadFrom(r)) }
 }
 
 // TestSkew has an owner of another protocol.
 func TestSkew(t *testing.T) {
-	l, err := net.Listen("unix", filepath.Join(shortTemp(t), "s"))
-	must.OK(t, err)
+	l := must.Get(net.Listen("unix", filepath.Join(shortTemp(t), "s")))(t)
 	defer func() { _ = l.Close() }()
 	later := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = fmt.Fprintf(w, `{"build":"v1","oldest":%d,"newest":%d,"holds":true,"more":1}`, Protocol+1, Protocol+2)
 	})
 	go func() { _ = http.Serve(l, later) }() //nolint:gosec // until the listener is closed
-	_, err = Dial(l.Addr().String(), t.TempDir(), "v1", 99, time.Second)
+	_, err := Dial(l.Addr().String(), t.TempDir(), "v1", 99, time.Second)
 	var skew *SkewError
 	want := fmt.Sprintf("speaks protocol %d (mnem v1) and this program %d", Protocol+2, Protocol)
-	if !errors.As(err, &skew) || skew.PID != 99 || !strings.Contains(err.Error(), want) {
-		t.Errorf("%v", err)
-	}
+	must.Check(t, errors.As(err, &skew) && skew.PID == 99 && strings.Contains(err.Error(), want), "%v", err)
 }
 
 func TestSilentOwner(t *testing.T) {
-	l, err := net.Listen("unix", filepath.Join(shortTemp(t), "s"))
-	must.OK(t, err)
+	l := must.Get(net.Listen("unix", filepath.Join(shortTemp(t), "s")))(t)
 	defer func() { _ = l.Close() }()
-	_, err = Dial(l.Addr().String(), t.TempDir(), "v1", 1, 20*time.Millisecond)
+	_, err := Dial(l.Addr().String(), t.TempDir(), "v1", 1, 20*time.Millisecond)
 	must.Fail(t, err, ErrSilent)
 }
 
@@ -108,15 +97,13 @@ func TestSockets(t *testing.T) {
 	dir := filepath.Join(temp, "repo")
 	must.OK(t, os.Mkdir(dir, 0o700))
 	at := &net.UnixAddr{Name: filepath.Join(dir, socketName), Net: "unix"}
-	stale, err := net.ListenUnix("unix", at)
-	must.OK(t, err)
+	stale := must.Get(net.ListenUnix("unix", at))(t)
 	stale.SetUnlinkOnClose(false)
 	must.OK(t, stale.Close())
 	long := filepath.Join(temp, strings.Repeat("x", 200))
 	must.OK(t, os.Mkdir(long, 0o700))
 	for _, at := range []string{dir, long} {
-		h, err := NewServer(at, temp, "v1", echo)
-		must.OK(t, err)
+		h := must.Get(NewServer(at, temp, "v1", echo))(t)
 		if in := strings.HasPrefix(h.Socket(), dir+"/"); in != (at == dir) && runtime.GOOS != "windows" {
 			t.Errorf("socket %s", h.Socket())
 		}
@@ -125,9 +112,7 @@ func TestSockets(t *testing.T) {
 			t.Errorf("%v, %v", info.Mode(), err)
 		}
 		asks(t, h)
-		if err := h.Close(time.Second); err != nil {
-			t.Error(err)
-		}
+		must.OK(t, h.Close(time.Second))
 	}
 	if runtime.GOOS == "windows" {
 		return
@@ -136,7 +121,7 @@ func TestSockets(t *testing.T) {
 	must.OK(t, os.WriteFile(filepath.Join(dir, socketName), nil, 0o600))
 	room := filepath.Join(temp, fmt.Sprintf("mnem-%d", os.Getuid()))
 	must.OK(t, os.Chmod(room, 0o755))
-	_, err = NewServer(dir, temp, "v1", echo)
+	_, err := NewServer(dir, temp, "v1", echo)
 	if err == nil || !strings.Contains(err.Error(), "is no socket") ||
 		!strings.Contains(err.Error(), "of this user alone") {
 		t.Errorf("%v", err)
@@ -172,15 +157,12 @@ func TestHostileRequests(t *testing.T) {
 		verb + form(chunk(call+end), last):                                     "Z\x00\x00\x00\x017",
 		verb + form(chunk(call+"\r\n"+call+end), last):                         "",
 	} {
-		conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: h.Socket(), Net: "unix"})
-		must.OK(t, err)
+		conn := must.Get(net.DialUnix("unix", nil, &net.UnixAddr{Name: h.Socket(), Net: "unix"}))(t)
 		_, _ = conn.Write([]byte(sent)) // the owner may have refused what came first
 		must.OK(t, errors.Join(conn.CloseWrite(), conn.SetDeadline(time.Now().Add(5*time.Second))))
 		var timeout net.Error
 		got, err := io.ReadAll(conn)
-		if errors.As(err, &timeout) && timeout.Timeout() {
-			t.Errorf("%.200q: the connection goes on", sent)
-		}
+		must.Check(t, !errors.As(err, &timeout) || !timeout.Timeout(), "%.200q: the connection goes on", sent)
 		if !strings.Contains(string(got), want) || want == "" && strings.Contains(string(got), "Z\x00\x00\x00\x017") {
 			t.Errorf("%.200q: %q", sent, got)
 		}
@@ -194,8 +176,7 @@ func TestManyConnections(t *testing.T) {
 	h := host(t, echo)
 	var idle []net.Conn
 	for range maxConns - 1 {
-		conn, err := net.Dial("unix", h.Socket())
-		must.OK(t, err)
+		conn := must.Get(net.Dial("unix", h.Socket()))(t)
 		idle = append(idle, conn)
 	}
 	for range 3 {
@@ -215,11 +196,8 @@ func FuzzRecord(f *testing.F) {
 	f.Add([]byte("Z\x00\x3f\xff\xffx"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		k, payload, err := readRecord(bytes.NewReader(data), make([]byte, 0, 16))
-		if err == nil && int64(len(payload)) > k.limit() {
-			t.Errorf("record %q of %d bytes", k, len(payload))
-		}
-		if err == nil && !bytes.Equal(payload, data[headerLen:headerLen+len(payload)]) {
-			t.Errorf("payload %q of %q", payload, data)
-		}
+		must.Check(t, err != nil || int64(len(payload)) <= k.limit(), "record %q of %d bytes", k, len(payload))
+		must.Check(t, err != nil || bytes.Equal(payload, data[headerLen:headerLen+len(payload)]),
+			"payload %q of %q", payload, data)
 	})
 }

@@ -26,9 +26,8 @@ func TestProof(t *testing.T) {
 			_ = c.Close()
 		}
 		for _, d := range []string{dir, copied} {
-			if left, _ := filepath.Glob(filepath.Join(d, proofPrefix+"*")); len(left) > 0 {
-				t.Errorf("%q are left behind", left)
-			}
+			left, _ := filepath.Glob(filepath.Join(d, proofPrefix+"*"))
+			must.Check(t, len(left) <= 0, "%q are left behind", left)
 		}
 	}
 	try(dir, nil)
@@ -46,10 +45,7 @@ func TestProof(t *testing.T) {
 	socket := filepath.Join(away, filepath.Base(h.Socket()))
 	c, err := Dial(socket, dir, "v1", 1, 5*time.Second)
 	must.Fail(t, err, ErrElsewhere, c)
-	c, err = Dial(socket, away, "v1", 1, 5*time.Second)
-	if err != nil {
-		t.Fatalf("moved: %v", err)
-	}
+	c = must.Get(Dial(socket, away, "v1", 1, 5*time.Second))(t, "moved")
 	_ = c.Close()
 }
 
@@ -60,19 +56,14 @@ func TestProofByValue(t *testing.T) {
 	h.holding.identity = "1-1" // as if it were reached by another file system
 	for range 3 {
 		c := dialed(t, h)
-		if names, _ := filepath.Glob(filepath.Join(dir, proofPrefix+"*")); len(names) > 0 {
-			t.Errorf("%q are left behind", names)
-		}
+		names, _ := filepath.Glob(filepath.Join(dir, proofPrefix+"*"))
+		must.Check(t, len(names) <= 0, "%q are left behind", names)
 		_ = c.Close()
 	}
 	value := strings.Repeat("ab", valueLen)
-	if h.holding.proves(url.Values{byValue: {value}}) {
-		t.Error("a value that is not there proves it")
-	}
+	must.Check(t, !h.holding.proves(url.Values{byValue: {value}}), "a value that is not there proves it")
 	must.OK(t, os.Mkdir(filepath.Join(dir, proofPrefix+value), 0o700))
-	if h.holding.proves(url.Values{byValue: {value}}) {
-		t.Error("a directory proves it")
-	}
+	must.Check(t, !h.holding.proves(url.Values{byValue: {value}}), "a directory proves it")
 	h.holding.identity = ""
 	for _, claim := range []string{"", "x", value[1:], strings.Repeat("..", valueLen)} {
 		if h.holding.proves(url.Values{byValue: {claim}}) || h.holding.proves(url.Values{byIdentity: {claim}}) {
@@ -87,11 +78,8 @@ func TestSweep(t *testing.T) {
 	for _, name := range []string{proofPrefix + "1", proofPrefix + "2", "head"} {
 		must.OK(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
-	h, err := hold(dir)
-	must.OK(t, err)
+	h := must.Get(hold(dir))(t)
 	defer func() { _ = h.root.Close() }()
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 1 || entries[0].Name() != "head" {
-		t.Errorf("%v, %v", entries, err)
-	}
+	must.Check(t, err == nil && len(entries) == 1 && entries[0].Name() == "head", "%v, %v", entries, err)
 }

@@ -50,8 +50,7 @@ func TestVerbGoesThere(t *testing.T) {
 	}))
 	var told []string
 	var out, file bytes.Buffer
-	client, err := Dial(h.Socket(), h.holding.root.Name(), "v2", 7, 5*time.Second)
-	must.OK(t, err)
+	client := must.Get(Dial(h.Socket(), h.holding.root.Name(), "v2", 7, 5*time.Second))(t)
 	defer func() { _ = client.Close() }()
 	if as, pid := client.Owner(); as != (Build{"v1", oldest, Protocol}) || pid != 7 {
 		t.Errorf("%+v, %d", as, pid)
@@ -60,12 +59,10 @@ func TestVerbGoesThere(t *testing.T) {
 		Inputs: []io.Reader{strings.NewReader(long), strings.NewReader("second")}, File: &file,
 		Tell: func(data []byte) { told = append(told, string(data)) },
 	}, readAll(&out))
-	if err != nil || string(result) != "done" || file.String() != "012sec" {
-		t.Errorf("%q, %q, %v", result, &file, err)
-	}
-	if out.String() != "request "+long+"second" || strings.Join(told, ",") != "read 0,read 1" {
-		t.Errorf("%d bytes, told %q", out.Len(), told)
-	}
+	must.Check(t, err == nil && string(result) == "done" && file.String() == "012sec",
+		"%q, %q, %v", result, &file, err)
+	must.Equal(t, out.String(), "request "+long+"second", out.Len(), " bytes, told")
+	must.Equal(t, strings.Join(told, ","), "read 0,read 1", out.Len(), " bytes, told")
 }
 
 // TestVerbErrors has an input that cannot be read, a printer that fails, and a file that cannot be written: the error is
@@ -101,12 +98,9 @@ func TestVerbErrors(t *testing.T) {
 			})(ctx, v)
 		})
 		_, err := dialed(t, h).Ask(t.Context(), nil, tt.by, tt.read)
-		if !errors.Is(err, full) || errors.As(err, new(*LostError)) {
-			t.Errorf("%s: %v", name, err)
-		}
-		if interrupted := <-ended; !interrupted || runs != tt.runs {
-			t.Errorf("%s: interrupted %t, runs %t", name, interrupted, runs)
-		}
+		must.Check(t, errors.Is(err, full) && !errors.As(err, new(*LostError)), "%s: %v", name, err)
+		interrupted := <-ended
+		must.Check(t, interrupted && runs == tt.runs, "%s: interrupted %t, runs %t", name, interrupted, runs)
 	}
 }
 
@@ -123,18 +117,15 @@ func TestVerbLost(t *testing.T) {
 	} {
 		h := host(t, func(_ context.Context, v *Verb) VerbResult { tt.run(v); return VerbResult{Elsewhere: true} })
 		_, err := dialed(t, h).Ask(t.Context(), nil, silent, func(r io.Reader) error {
-			_, err := io.Copy(io.Discard, r)
-			return err
+			return must.Err(io.Copy(io.Discard, r))
 		})
 		var lost *LostError
-		if !errors.As(err, &lost) || lost.Clean != tt.clean || lost.Writes != tt.writes {
-			t.Errorf("%s: %+v", tt.name, err)
-		}
+		must.Check(t, errors.As(err, &lost) && lost.Clean == tt.clean && lost.Writes == tt.writes,
+			"%s: %+v", tt.name, err)
 	}
 	h := host(t, func(context.Context, *Verb) VerbResult { return VerbResult{} })
-	if _, err := dialed(t, h).Ask(t.Context(), make([]byte, httpd.MaxBody+1), silent, nil); err == nil {
-		t.Error("a request that is too long is sent")
-	}
+	must.Check(t, must.Err(dialed(t, h).Ask(t.Context(), make([]byte, httpd.MaxBody+1), silent, nil)) != nil,
+		"a request that is too long is sent")
 }
 
 // TestVerbInterrupted has the caller's context end before the verb has its input, and while it runs: the result comes
@@ -151,10 +142,8 @@ func TestVerbInterrupted(t *testing.T) {
 		if hangs {
 			by.Inputs = []io.Reader{readerFunc(func([]byte) (int, error) { cancel(); <-t.Context().Done(); return 0, io.EOF })}
 		}
-		result, err := dialed(t, h).Ask(ctx, nil, by, readAll(new(bytes.Buffer)))
-		if err != nil || string(result) != "true, context canceled" {
-			t.Errorf("%q, %v", result, err)
-		}
+		result := must.Get(dialed(t, h).Ask(ctx, nil, by, readAll(new(bytes.Buffer))))(t)
+		must.Equal(t, string(result), "true, context canceled")
 	}
 }
 
@@ -171,34 +160,25 @@ func TestVerbCallerGone(t *testing.T) {
 	go func() { <-begun; _ = client.Close() }()
 	_, err := client.Ask(t.Context(), nil, silent, readAll(new(bytes.Buffer)))
 	var lost *LostError
-	if !errors.As(err, &lost) || <-ended == nil {
-		t.Errorf("%v", err)
-	}
+	must.Check(t, errors.As(err, &lost) && <-ended != nil, "%v", err)
 }
 
 // TestVerbBrokenOff has the owner end while a verb runs that does not.
 func TestVerbBrokenOff(t *testing.T) {
 	begun := make(chan bool)
-	h, err := NewServer(t.TempDir(), shortTemp(t), "v1", func(ctx context.Context, _ *Verb) VerbResult {
+	h := must.Get(NewServer(t.TempDir(), shortTemp(t), "v1", func(ctx context.Context, _ *Verb) VerbResult {
 		close(begun)
 		<-ctx.Done()
 		return VerbResult{Failed: true}
-	})
-	must.OK(t, err)
+	}))(t)
 	client := dialed(t, h)
 	closed := make(chan error)
 	go func() { <-begun; closed <- h.Close(time.Millisecond) }()
-	_, err = client.Ask(t.Context(), nil, silent, readAll(new(bytes.Buffer)))
+	_, err := client.Ask(t.Context(), nil, silent, readAll(new(bytes.Buffer)))
 	var lost *LostError
-	if !errors.As(err, &lost) || !lost.Clean {
-		t.Errorf("%+v", err)
-	}
-	if err := <-closed; err != nil {
-		t.Error(err)
-	}
-	if _, err := os.Lstat(h.Socket()); err == nil {
-		t.Error("the socket is still there")
-	}
+	must.Check(t, errors.As(err, &lost) && lost.Clean, "%+v", err)
+	must.OK(t, <-closed)
+	must.Check(t, must.Err(os.Lstat(h.Socket())) != nil, "the socket is still there")
 }
 
 // TestVerbBrokenOffWhileInputsCome has the owner end before all of an input has come.
@@ -213,12 +193,8 @@ func TestVerbBrokenOffWhileInputsCome(t *testing.T) {
 	})}
 	_, err := dialed(t, h).Ask(t.Context(), nil, by, readAll(new(bytes.Buffer)))
 	var lost *LostError
-	if !errors.As(err, &lost) || !lost.Clean {
-		t.Errorf("%+v", err)
-	}
-	if err := <-closed; err != nil {
-		t.Error(err)
-	}
+	must.Check(t, errors.As(err, &lost) && lost.Clean, "%+v", err)
+	must.OK(t, <-closed)
 }
 
 // TestWait has clients wait for an owner to end, and go before that.
@@ -233,9 +209,7 @@ func TestWait(t *testing.T) {
 	cancel()
 	must.Fail(t, <-waited, context.Canceled)
 	go func() { _ = h.Close(time.Minute) }()
-	if err := <-waited; err != nil {
-		t.Error(err)
-	}
+	must.OK(t, <-waited)
 }
 
 type readerFunc func([]byte) (int, error)

@@ -1,17 +1,18 @@
 package synth
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/mnem-project/mnem/internal/testkit/must"
+)
 
 func TestWordsDiffer(t *testing.T) {
 	seen := make(map[string]int)
 	for rank, w := range words() {
-		if before, ok := seen[w]; ok && rank > 0 {
-			t.Fatalf("ranks %d and %d are both %q", before, rank, w)
-		}
+		before, ok := seen[w]
+		must.Require(t, !ok || rank <= 0, "ranks %d and %d are both %q", before, rank, w)
 		seen[w] = rank
-		if rank > len(common) && len(w) < 4 {
-			t.Errorf("rank %d is %q", rank, w)
-		}
+		must.Check(t, rank <= len(common) || len(w) >= 4, "rank %d is %q", rank, w)
 	}
 }
 
@@ -21,9 +22,7 @@ func TestZipf(t *testing.T) {
 	const draws = 1_000_000
 	for range draws {
 		n := r.Zipf(Vocabulary)
-		if n < 1 || n > Vocabulary {
-			t.Fatal(n)
-		}
+		must.Require(t, n >= 1 && n <= Vocabulary, "%v", n)
 		count[n]++
 	}
 	harmonic := 0.0
