@@ -7,16 +7,20 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
 )
 
 var decideBy = state.Stamp{Author: "ann", Time: 1_767_323_045_000_000, Command: []string{"test"}}
@@ -264,4 +268,131 @@ func TestCollectionsDuringReads(t *testing.T) {
 	r.Keep.Lease(ipld.Sum(ipld.DagCBOR, []byte("of a commit that is not there")))
 	must.Get(care.GC(t.Context(), r, care.GCOptions{Stamp: decideBy}))(t)
 	s.facts.asked = nil
+}
+
+// TestHeldTurn has a transaction without its signature keep the turn for the next one of its context: another writer that
+// asked before that is after it, and the state that it builds upon is the same.
+func TestHeldTurn(t *testing.T) {
+	r := openDecide(t)
+	ada := secret(t, 1)
+	turn := &core.HeldTurn{Lease: time.Hour}
+	ctx := core.WithTurn(t.Context(), turn)
+	made := state.Signatures{}
+	by := decideBy
+	by.Sign = made.Sign
+	commit := func(ctx context.Context, by state.Stamp, key string) (*core.CommitResult, error) {
+		return r.Decide(ctx, core.DecideOptions{CommitOptions: core.CommitOptions{Stamp: by}, Long: true}, addNode(ctx, key))
+	}
+	_, err := commit(t.Context(), by, "signed")
+	var lacks *state.UnsignedError
+	if !errors.As(err, &lacks) || turn.Holds() {
+		t.Fatalf("%v, holds %t", err, turn.Holds())
+	}
+	if _, err = commit(ctx, by, "signed"); !errors.As(err, &lacks) || !turn.Holds() {
+		t.Fatalf("%v, holds %t", err, turn.Holds())
+	}
+	var wg sync.WaitGroup
+	var second *core.CommitResult
+	wg.Go(func() {
+		var err error
+		if second, err = commit(t.Context(), decideBy, "unsigned"); err != nil {
+			t.Error(err)
+		}
+	})
+	queued(&r.Writer.Turns, 1)
+	signature := must.Get(ada.Sign(lacks.Records[0]))(t)
+	made.Add(lacks.Records[0], signature)
+	first, err := commit(ctx, by, "signed")
+	if err != nil || !turn.Holds() {
+		t.Fatalf("%v, holds %t", err, turn.Holds())
+	}
+	turn.End()
+	turn.End() // it holds none any more
+	wg.Wait()
+	must.Check(t, len(second.Parents) == 1 && second.Parents[0] == first.Commit,
+		"the second is upon %v, want %v", second.Parents, first.Commit)
+	must.Check(t, r.Writer.Turns.Try(), "a turn was not given back")
+	r.Writer.Turns.Give()
+}
+
+// TestHeldTurnEnds lets the lease of a turn run out.
+func TestHeldTurnEnds(t *testing.T) {
+	r := openDecide(t)
+	turn := &core.HeldTurn{Lease: time.Millisecond}
+	by := decideBy
+	by.Sign = state.Signatures{}.Sign
+	opt := core.DecideOptions{CommitOptions: core.CommitOptions{Stamp: by}}
+	var lacks *state.UnsignedError
+	if _, err := r.Decide(core.WithTurn(t.Context(), turn), opt, addNode(t.Context(), "x")); !errors.As(err, &lacks) {
+		t.Fatal(err)
+	}
+	opt.Sign = nil
+	if _, err := r.Decide(t.Context(), opt, addNode(t.Context(), "y")); err != nil || turn.Holds() {
+		t.Errorf("%v, holds %t", err, turn.Holds())
+	}
+}
+
+// TestAnswersTakeTurns asks more questions at once than are answered at a time: the others wait, one that gives up
+// leaves its place, and all are answered.
+func TestAnswersTakeTurns(t *testing.T) {
+	const most, asked = 2, 6
+	ctx := t.Context()
+	by := state.Stamp{Author: "ana", Time: 1, Command: []string{"test"}}
+	var inside atomic.Int64
+	proceed := make(chan struct{})
+	count := func(string) int {
+		inside.Add(1)
+		defer inside.Add(-1)
+		<-proceed
+		return 1
+	}
+	r := must.Get(care.New(ctx, mem.New(), by, core.Options{Counters: retrieve.Counters{"slow": count}}))(t)
+	if n := r.Answering.Most; n < runtime.GOMAXPROCS(0) {
+		t.Fatalf("%d answers at a time leave processors idle", n)
+	}
+	r.Answering.Most = most
+	changes := state.ReadChanges(strings.NewReader(`{"node":{"key":"a","type":"T","summary":"harbour lights"}}`), "lines")
+	must.Get(r.Commit(ctx, changes, core.CommitOptions{Stamp: by}))(t)
+	s := must.Get(r.Snapshot(ctx, string(graph.Head)))(t)
+	ask := func(ctx context.Context) error {
+		answer, err := rank.Retrieve(ctx, s, retrieve.Request{Text: "harbour",
+			OutputOptions: retrieve.OutputOptions{Tokenizer: "slow"}})
+		if err == nil && len(answer.Items) != 1 {
+			err = errors.New("no answer")
+		}
+		return err
+	}
+	waiting := func(n int) {
+		for {
+			r.Answering.Mu.Lock()
+			got := r.Answering.Waiting.Len()
+			r.Answering.Mu.Unlock()
+			in := inside.Load()
+			must.Require(t, in <= most, "%d answers at a time", in)
+			if got == n && in == most {
+				return
+			}
+			runtime.Gosched()
+		}
+	}
+	var all sync.WaitGroup
+	for range asked {
+		all.Go(func() {
+			if err := ask(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	waiting(asked - most)
+	impatient, cancel := context.WithCancel(ctx)
+	gone := make(chan error)
+	go func() { gone <- ask(impatient) }()
+	waiting(asked - most + 1)
+	cancel()
+	must.Fail(t, <-gone, context.Canceled)
+	waiting(asked - most)
+	close(proceed)
+	all.Wait()
+	must.Check(t, r.Answering.Taken <= 0 && r.Answering.Waiting.Len() <= 0,
+		"%d turns are still taken", r.Answering.Taken)
 }

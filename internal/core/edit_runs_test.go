@@ -3,20 +3,24 @@ package core_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
+	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/prolly"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/must"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -152,5 +156,111 @@ func TestOverlayWithoutRoom(t *testing.T) {
 	must.Fail(t, err, errScratch)
 	if err := o.Runs.Room.Close(); err != nil || !scratch.closed {
 		t.Errorf("close: %v, closed %v", err, scratch.closed)
+	}
+}
+
+// TestEditTableMemory bounds the overhead of an edit over its bytes.
+func TestEditTableMemory(t *testing.T) {
+	const n, keyLen, valueLen = 20_000, 55, 3
+	allocs := testing.AllocsPerRun(1, func() {
+		var table state.EditTable
+		key, value := make([]byte, keyLen), make([]byte, valueLen)
+		for i := range n {
+			binary.BigEndian.PutUint32(key, uint32(i))
+			table.Set(key, value)
+		}
+		size := 8*len(table.Slots) + 12*len(table.Entries)
+		for _, p := range table.Pieces {
+			size += cap(p)
+		}
+		if most := n * (keyLen + valueLen + 30); size > most {
+			t.Errorf("%d edits take %d bytes, want at most %d", n, size, most)
+		}
+	})
+	if allocs > n/20 {
+		t.Errorf("%.0f allocations for %d edits", allocs, n)
+	}
+}
+
+func TestEditTableRefusesWhatNoTreeTakes(t *testing.T) {
+	var table state.EditTable
+	must.Check(t, !table.Set(make([]byte, 1<<16), []byte{1}) && !table.Set([]byte("k"), make([]byte, 1<<16)),
+		"an edit that cannot be kept was taken")
+}
+
+// TestCIDSet compares a set with a map, of both codecs: the same bytes as a raw block and as a record
+// are two members.
+func TestCIDSet(t *testing.T) {
+	const n = 20_000
+	var s state.CidSet
+	want := make(map[ipld.CID]bool)
+	must.Check(t, !s.Has(repokit.Numbered(ipld.Raw, 0)) && s.Len() == 0, "an empty set has a member")
+	for i := range 2 * n {
+		c := repokit.Numbered(ipld.DagCBOR, i*i%n)
+		if i%3 == 0 {
+			c = repokit.Numbered(ipld.Raw, i*i%n)
+		}
+		got := s.Add(c)
+		must.Require(t, got != want[c], "Add of %d: %v", i, got)
+		want[c] = true
+	}
+	for i := range n {
+		for _, codec := range []ipld.Codec{ipld.Raw, ipld.DagCBOR} {
+			if c := repokit.Numbered(codec, i); s.Has(c) != want[c] {
+				t.Fatalf("%d as %x: %v, want %v", i, codec, s.Has(c), want[c])
+			}
+		}
+	}
+	must.Equal(t, s.Len(), len(want), "members")
+}
+
+// TestCIDSetMemory bounds what a set takes for each CID.
+func TestCIDSetMemory(t *testing.T) {
+	const n = 300_000
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := heap()
+	s := new(state.CidSet)
+	for i := range n {
+		s.Add(repokit.Numbered(ipld.DagCBOR, i))
+	}
+	each := (heap() - before) / n
+	t.Logf("%d bytes for each of %d", each, n)
+	must.Check(t, each <= 36, "%d bytes for each CID", each)
+	runtime.KeepAlive(s)
+}
+
+// FuzzLeads reads anything in every role: it never panics, and refuses with the marker of bytes
+// that are no such record.
+func FuzzLeads(f *testing.F) {
+	tree := ipld.Sum(ipld.DagCBOR, nil)
+	e := &commit.Export{Scope: commit.ScopeAll, Format: commit.ExportFormat, Refs: tree}
+	f.Add(e.Encode())
+	g := &graph.Graph{Nodes: tree, Edges: tree, Out: tree, In: tree, Marks: tree}
+	f.Add(g.Encode())
+	f.Add([]byte("\xa1\x65level\x00"))
+	f.Fuzz(func(t *testing.T, block []byte) {
+		for as := state.RoleManifest; as <= state.RoleRaw; as++ {
+			codec := ipld.DagCBOR
+			if as == state.RoleRaw {
+				codec = ipld.Raw
+			}
+			l := state.Lead{Cid: ipld.Sum(codec, block), As: as}
+			next, got, err := state.Leads(l, block)
+			must.Require(t, err == nil || errors.Is(err, ipld.ErrInvalid), "as %s: %v", as, err)
+			must.Require(t, err == nil || next == nil || len(next) <= 0, "as %s: leads beside an error", as)
+			must.Require(t, err != nil || got == as || as == state.RoleNamed, "a %s became a %s", as, got)
+		}
+	})
+}
+
+// TestRoles checks that every role has a name.
+func TestRoles(t *testing.T) {
+	for as := state.RoleManifest; as <= state.RoleRaw; as++ {
+		must.Check(t, as.String() != "", "role %d has no name", as)
 	}
 }

@@ -3,16 +3,24 @@ package core_test
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
+	"github.com/mnem-project/mnem/internal/view"
+	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
 )
 
 // lengths is a model that sees how long a text is, and remembers what it was asked.
@@ -224,4 +232,88 @@ func TestAmendPassesVectors(t *testing.T) {
 		core.CommitOptions{Stamp: repokit.By, Amend: true, Message: "in other words"})
 	must.Require(t, err == nil && len(res.Parents) == 0 && !res.NoChange, "amended to %+v, %v", res, err)
 	must.Equal(t, embeddings(t, r)[core.EmbeddingCurrent], 300, "embeddings")
+}
+
+// backwards judges what comes later as better.
+type backwards struct{ asked int }
+
+func (*backwards) Model() string { return "backwards:1" }
+
+func (b *backwards) Rerank(_ context.Context, _ string, texts []string) ([]int64, error) {
+	b.asked++
+	out := make([]int64, len(texts))
+	for i := range out {
+		out[i] = int64(i)
+	}
+	return out, nil
+}
+
+// TestReplayModels replays what models said without asking them, until it is erased.
+func TestReplayModels(t *testing.T) {
+	effort.Alone(t)
+	t.Parallel()
+	ctx := t.Context()
+	dir := filepath.Join(t.TempDir(), ".mnem")
+	r, st := repokit.OpenPlain(t, dir)
+	repokit.FillSecret(t, r)
+	must.Get(session.StartSession(ctx, r, "m", session.SessionOptions{Stamp: repokit.By}))(t)
+	judge := &backwards{}
+	rewrite := "tell me: " + repokit.SecretSummary
+	_, c, err := session.RetrieveIn(ctx, r, "m", retrieve.Request{
+		Text: "cooks carol", RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{"kitchen", rewrite}},
+		RerankOptions: retrieve.RerankOptions{Reranker: judge},
+	}, repokit.By)
+	must.OK(t, err)
+	res, err := session.Replay(ctx, r, "m")
+	must.Check(t, err == nil && res.Identical && judge.asked == 1,
+		"%+v, asked %d times, %v", res, judge.asked, err)
+	repokit.CheckClean(t, r)
+	repokit.Gc(t, r, 1)
+	_, req, err := session.Receipt(ctx, r, c)
+	must.Require(t, err == nil && len(req.Rewrites) == 2 && len(req.Reranked) >= 2, "%+v, %v", req, err)
+	plan := repokit.PurgeZed(t, r, care.PurgeOptions{DryRun: true, KeepQueries: true})
+	hits := repokit.Kinds(plan.Hits)
+	must.Check(t, hits["query"] != 0, "hits %v", hits)
+	repokit.PurgeZed(t, r, care.PurgeOptions{Reason: "asked"})
+	if where := repokit.Found(t, dir, st, []string{rewrite}); len(where) > 0 {
+		t.Errorf("text is left: %v", where)
+	}
+	res, err = session.Replay(ctx, r, c.String())
+	want := ipld.Sum(ipld.Raw, []byte(rewrite))
+	must.Check(t, err == nil && !res.Identical && len(res.Redacted) == 1 && res.Redacted[0].CID == want,
+		"%+v, %v", res, err)
+	repokit.CheckClean(t, r)
+}
+
+// TestDenseVectors reads the vectors of many nodes at once, of several also if they have the same one.
+func TestDenseVectors(t *testing.T) {
+	const n = 400
+	var lines strings.Builder
+	for i := range n {
+		fmt.Fprintf(&lines, `{"node":{"key":"n%d","type":"T"}}`+"\n", i)
+		fmt.Fprintf(&lines, `{"embedding":{"node":"n%d","model":"m","vector":[127,%d]}}`+"\n", i, i%100)
+	}
+	lines.WriteString(`{"embedding":{"node":"n0","model":"s","sparse":{"a":1}}}`)
+	r := repokit.OpenMem(t)
+	repokit.Lines(t, r, lines.String())
+	s := repokit.Head(t, r).State
+	var ids []graph.ID
+	for _, count := range []int{0, 1, 64, 65, n} {
+		ids = ids[:0]
+		for i := range count {
+			ids = append(ids, graph.NodeID(fmt.Sprintf("n%d", n-1-i)))
+		}
+		got, err := view.DenseVectors(t.Context(), s, "m", ids)
+		must.Require(t, err == nil && len(got) == count, "%d vectors of %d: %v", len(got), count, err)
+		for i, v := range got {
+			must.Same(t, v, []int8{127, int8((n - 1 - i) % 100)}, "vector ", i, " of ", count)
+		}
+	}
+	for name, c := range map[string]struct {
+		model string
+		id    graph.ID
+	}{"sparse": {"s", graph.NodeID("n0")}, "none": {"m", graph.NodeID("ghost")}, "of no model": {"x", ids[0]}} {
+		got, err := view.DenseVectors(t.Context(), s, c.model, append(ids[:3:3], c.id))
+		must.Fail(t, err, store.ErrCorrupt, name, ": ", got)
+	}
 }
