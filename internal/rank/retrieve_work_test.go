@@ -1,17 +1,25 @@
 package rank_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
+	"github.com/mnem-project/mnem/internal/session"
+	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
@@ -111,3 +119,201 @@ func TestHostileQuestions(t *testing.T) {
 }
 
 // of 8,000 nodes 101 and 1,194
+
+// TestSparseReplay replays a receipt with sparse vectors and a weight of their lane after later commits. Then it purges
+// a node, which must be in no list, nor in memory.
+func TestSparseReplay(t *testing.T) {
+	r := repokit.OpenMem(t)
+	first := repokit.Lines(t, r, `{"node":{"key":"a","type":"T","summary":"Ann Lee"}}
+{"node":{"key":"b","type":"T","summary":"beta"}}
+{"embedding":{"node":"a","model":"m","sparse":{"x":1}}}
+{"embedding":{"node":"b","model":"m","sparse":{"x":2}}}
+`)
+	req := retrieve.Request{Text: "about Ann Lee", Floor: retrieve.FloorRest,
+		Sparse:  []retrieve.SparseVector{{Model: "m", Terms: []graph.Term{{Term: "x", Weight: 5}}}},
+		Weights: []retrieve.LaneWeight{{Lane: retrieve.LaneSparse("m"), Weight: 1 << 14}}}
+	answer, err := rank.Retrieve(t.Context(), repokit.Head(t, r), req)
+	if err != nil || len(answer.Items) != 2 || answer.Items[0].Key != "a" ||
+		len(answer.Items[0].Lanes) < 3 {
+		t.Fatalf("%+v, %v", answer, err)
+	}
+	must.Get(session.Record(t.Context(), r, session.DefaultSession, answer, repokit.By))(t)
+	repokit.Lines(t, r, `{"embedding":{"node":"b","model":"m","sparse":{"y":1}}}`+"\n")
+	res, err := session.Replay(t.Context(), r, session.DefaultSession)
+	must.Check(t, err == nil && res.Identical && res.Receipts == 1, "replay %+v, %v", res, err)
+	must.Get(care.Purge(t.Context(), r, "a", care.PurgeOptions{Stamp: repokit.By}))(t)
+	s := must.Get(r.At(context.Background(), first.Commit))(t)
+	must.Equal(t, len(must.Get(rank.Retrieve(t.Context(), s, req))(t).Items), 1, "after the purge")
+}
+
+// orders are the orders of the members of structs whose fields have another one.
+var orders = map[reflect.Type]string{
+	reflect.TypeFor[retrieve.Item](): "ID Key Type Node Rank Score Tier Tokens Rendered Lanes Reach Community Recall " +
+		"Band Against",
+	reflect.TypeFor[retrieve.DigestItem](): "Name Source Facts Covers Found Score Band Tokens Rendered",
+	reflect.TypeFor[retrieve.Request](): "Text Vectors Whole Sparse Fusion Weights Types Where Now CreatedFrom CreatedTo UpdatedFrom " +
+		"UpdatedTo ValidAt Marks Limit Budget Expand ExpandTypes Direction Adjacency Show SummaryCap Exclude " +
+		"ExcludeNames Unseen UnseenFrom Dedup Order Spelling EdgeWeights Profile Explicit Settled Pack " +
+		"PassageTokens Tokenizer Expansion MaxExpand Decay Damping Altitude Community Rewrites Rewrite Rerank " +
+		"RerankTop Reranked Reranker Intent Pairs Format Floor Ranking",
+}
+
+// inner returns all that a value has as JSON, by the names of its fields: what doors do not show as well.
+func inner(v any) ([]byte, error) {
+	var b bytes.Buffer
+	err := appendInner(&b, reflect.ValueOf(v))
+	return b.Bytes(), err
+}
+
+func appendInner(b *bytes.Buffer, v reflect.Value) error {
+	if !v.IsValid() {
+		b.WriteString("null")
+		return nil
+	}
+	_, itself := v.Interface().(json.Marshaler)
+	kind := v.Kind()
+	switch {
+	case !itself && kind == reflect.Struct:
+		b.WriteByte('{')
+		if err := appendMembers(b, v); err != nil {
+			return err
+		}
+		b.WriteByte('}')
+		return nil
+	case !itself && (kind == reflect.Pointer || kind == reflect.Interface):
+		return appendInner(b, v.Elem())
+	case !itself && (kind == reflect.Array || kind == reflect.Slice && !v.IsNil()):
+		b.WriteByte('[')
+		for i := range v.Len() {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if err := appendInner(b, v.Index(i)); err != nil {
+				return err
+			}
+		}
+		b.WriteByte(']')
+		return nil
+	}
+	data, err := json.Marshal(v.Interface())
+	b.Write(data)
+	return err
+}
+
+func appendMembers(b *bytes.Buffer, v reflect.Value) error {
+	fields := reflect.VisibleFields(v.Type())
+	if order := strings.Fields(orders[v.Type()]); order != nil {
+		slices.SortStableFunc(fields, func(x, y reflect.StructField) int {
+			return slices.Index(order, x.Name) - slices.Index(order, y.Name)
+		})
+	}
+	for _, f := range fields {
+		if f.Anonymous || !f.IsExported() {
+			continue // its own fields are visible
+		}
+		if !bytes.HasSuffix(b.Bytes(), []byte("{")) {
+			b.WriteByte(',')
+		}
+		b.WriteString(`"` + f.Name + `":`)
+		if err := appendInner(b, v.FieldByIndex(f.Index)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestInner(t *testing.T) {
+	got, err := inner([]any{
+		retrieve.Recalled{Signals: retrieve.Signals{Graph: 7}}, nil, (*retrieve.Reach)(nil), []retrieve.LaneHit(nil),
+		retrieve.DigestItem{Name: `<a>`, Covers: []graph.ID{{}}, Band: retrieve.BandRest},
+	})
+	want := `[{"Keyword":0,"Entity":0,"Similarity":0,"Graph":7,"Way":null},null,null,null,` +
+		`{"Name":"\u003ca\u003e","Source":[` + strings.TrimSuffix(strings.Repeat("0,", 32), ",") + `],"Facts":0,` +
+		`"Covers":[null],"Found":0,"Score":0,"Band":"rest","Tokens":0,"Rendered":""}]`
+	must.OK(t, err)
+	must.Equal(t, string(got), want)
+}
+
+func TestFind(t *testing.T) {
+	r := repokit.OpenMem(t)
+	repokit.Lines(t, r, `{"node":{"key":"alice","type":"Person","summary":"Alice leads infra"}}
+{"node":{"key":"bob","type":"Person","summary":"Bob"}}
+{"node":{"key":"n1","type":"fact","summary":"Bob sells anchors to customers abroad"}}
+{"node":{"key":"n2","type":"fact","summary":"Bob paints anchors"}}
+{"node":{"key":"n3","type":"fact","summary":"The pier was closed in winter"}}
+{"node":{"key":"n4","type":"fact","summary":"The pier was closed in winter"}}
+{"node":{"key":"n5","type":"fact","summary":"Kelp grows under the old pier of Varna"}}
+{"node":{"key":"n6","type":"fact","summary":"海鮮市場明天開門"}}
+{"mark":{"node":"n5","state":"forgotten"}}
+`)
+	s := repokit.Head(t, r)
+	seen := func(m *graph.Mark) bool { return m == nil || !m.State.Hides() }
+	for _, c := range []struct{ name, want string }{ // a key, or a part of the error
+		{"alice", "alice"}, {"key:bob", "bob"}, {graph.NodeID("n1").String(), "n1"},
+		{"Alice leads infra", "alice"}, {" Alice leads infra ", "alice"}, {"Bob", "bob"},
+		{"infra leads", "alice"}, {"anchors customers", "n1"}, {"anchors Bob", "fits 2 nodes"},
+		{"The pier was closed in winter", "fits 2 nodes"}, {"kelp varna", `no node "kelp varna"`},
+		{"anchors", `no node "anchors"`}, {"key:Bob sells", "no node"}, {"id:Bob sells", "no node"},
+		{"鮮市場明", "n6"}, {"whales sing", "no node"}, {"", "no node"}, {"?! ", "no node"},
+	} {
+		id, err := rank.Find(t.Context(), s, c.name, seen)
+		if err != nil {
+			must.Check(t, strings.Contains(err.Error(), c.want), "%q: %v, want %s", c.name, err, c.want)
+		} else if id != graph.NodeID(c.want) {
+			t.Errorf("%q: %s, want %s", c.name, id, c.want)
+		}
+	}
+	var unsure *rank.UnsureError
+	_, err := rank.Find(t.Context(), s, "anchors Bob", seen)
+	must.Require(t, errors.As(err, &unsure) && errors.Is(err, state.ErrInvalid) && len(unsure.Candidates) == 2,
+		"error %v", err)
+	for _, c := range unsure.Candidates {
+		must.Check(t, len(c.ID) == 8 && strings.Contains(c.Title, "anchors"), "candidate %+v", c)
+		id := must.Get(s.Name(t.Context(), c.ID))(t)
+		must.Check(t, !id.IsZero(), "candidate %+v", c)
+	}
+	var missing *state.NotFoundError
+	if _, err = rank.Find(t.Context(), s, "anchors", seen); !errors.As(err, &missing) ||
+		len(missing.Candidates) != 2 {
+		t.Errorf("error %+v", err)
+	}
+	all := func(*graph.Mark) bool { return true }
+	if id, err := rank.Find(t.Context(), s, "kelp varna", all); err != nil || id != graph.NodeID("n5") {
+		t.Errorf("a hidden node that is let through: %s, %v", id, err)
+	}
+}
+
+// TestFindMany checks that an exact title is found among very many nodes with its words, and that the error names a few
+// of these.
+func TestFindMany(t *testing.T) {
+	r := repokit.OpenMem(t)
+	var b strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&b, `{"node":{"key":"n%d","type":"fact","summary":"Harbour note %d"}}`+"\n", i, i)
+	}
+	b.WriteString(`{"node":{"key":"x","type":"fact","summary":"Harbour note"}}` + "\n")
+	repokit.Lines(t, r, b.String())
+	s := repokit.Head(t, r)
+	all := func(*graph.Mark) bool { return true }
+	must.Equal(t, must.Get(rank.Find(t.Context(), s, "Harbour note", all))(t), graph.NodeID("x"))
+	var unsure *rank.UnsureError
+	if _, err := rank.Find(t.Context(), s, "note harbour", all); !errors.As(err, &unsure) || !unsure.Many ||
+		len(unsure.Candidates) != 8 || unsure.Error() != `"note harbour" fits more than 256 nodes` {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestFindTellsNoCredential: candidates whose texts hold a credential have no title.
+func TestFindTellsNoCredential(t *testing.T) {
+	r := repokit.OpenMem(t)
+	repokit.Lines(t, r, `{"node":{"key":"n1","type":"fact","summary":"deploy on Monday"}}`+"\n"+
+		`{"node":{"key":"n2","type":"fact","summary":"deploy with password=hunt`+`er22Zq8Lk93xT"}}`)
+	var missing *state.NotFoundError
+	_, err := rank.Find(t.Context(), repokit.Head(t, r), "deploy", func(*graph.Mark) bool { return true })
+	must.Require(t, errors.As(err, &missing) && len(missing.Candidates) == 2, "error %v", err)
+	titles := map[string]bool{}
+	for _, c := range missing.Candidates {
+		titles[c.Title] = true
+	}
+	must.Check(t, titles[""] && titles["deploy on Monday"], "candidates %+v", missing.Candidates)
+}

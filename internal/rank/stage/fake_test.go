@@ -2,14 +2,22 @@ package stage
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -460,4 +468,340 @@ func keptParams(req retrieve.Request) ipld.Value {
 // readParams reads the parameters of a receipt.
 func readParams(params ipld.Value, text string, rewrites ...string) (retrieve.Request, error) {
 	return (&retrieve.Receipt{Params: params, Engine: retrieve.CurrentEngine()}).Request(text, rewrites...)
+}
+
+// diff reports how got differs from want, "" if it does not.
+func diff(want, got any) string {
+	return differ.Diff(want, got, cmp.Comparer(func(a, b ipld.CID) bool { return a == b }))
+}
+
+// num returns an id that sorts as n.
+func num(n int) graph.ID {
+	var id graph.ID
+	binary.BigEndian.PutUint64(id[:], uint64(n)+1)
+	return id
+}
+
+// seeded returns a random source and prints its seed, so that a failure can be run again.
+func seeded(t testing.TB) *rand.Rand {
+	t.Helper()
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	return rand.New(rand.NewPCG(seed, 1))
+}
+
+// testCommit stands for the commit that memory is at.
+var testCommit = ipld.Sum(ipld.DagCBOR, []byte("commit"))
+
+// refusedGolden names the parameter that an error refuses, nil without an error.
+func refusedGolden(t testing.TB, err error) any {
+	t.Helper()
+	var refused *retrieve.RequestError
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &refused):
+		t.Fatal(err)
+	}
+	return map[string]any{"error": refused.Param}
+}
+
+// manyIDs returns n different ids.
+func manyIDs(n int) []graph.ID {
+	ids := make([]graph.ID, n)
+	for i := range ids {
+		ids[i] = num(i)
+	}
+	return ids
+}
+
+// parsed reads a JSON value of a test case.
+func parsed(t testing.TB, s string) ipld.Value {
+	t.Helper()
+	return must.Get(ipld.ParseJSON([]byte(s)))(t, s)
+}
+
+// asked are requests that give no parameter that a profile may say.
+func asked() []retrieve.Request {
+	return []retrieve.Request{
+		{}, {Text: "x"}, {Text: "x in May 2023"}, {Vectors: vectorOf("m", 1)},
+		{Text: "x", Vectors: vectorOf("m", 1)}, {Text: "x", RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{"y"}}},
+	}
+}
+
+// inGroups are values of parameters that do not all fit each other, by group
+var inGroups = []struct{ ofRequest, ofProfile map[string][]ipld.Value }{
+	{
+		map[string][]ipld.Value{"expansion": texts("lend", "decay", "ppr"), "expand": integers(0, 4, 64),
+			"decay": integers(9), "damping": integers(9),
+			"edgeWeights": {ipld.MapValue(weightOf("owns", 3))}},
+		map[string][]ipld.Value{"expansion": texts("decay", "ppr"), "expand": integers(0, 4, 64),
+			"decay": integers(7), "damping": integers(7),
+			"edgeWeights": {ipld.MapValue(weightOf("owns", 5))}},
+	},
+	{
+		map[string][]ipld.Value{"pack": texts("whole", "passages"), "passageTokens": integers(9)},
+		map[string][]ipld.Value{"pack": texts("passages"), "passageTokens": integers(7, 256)},
+	},
+	{
+		map[string][]ipld.Value{"fusion": texts("convex", "rrf"), "weights": {
+			ipld.MapValue(weightOf("text", 0)), ipld.MapValue(weightOf("time", 0)),
+			ipld.MapValue(weightOf("text", 3), weightOf("dense:m", 0))}},
+		map[string][]ipld.Value{"fusion": texts("weighted-rrf", "rrf"), "weights": {
+			ipld.MapValue(weightOf("text", 0)), ipld.MapValue(weightOf("text:1", 5)),
+			ipld.MapValue(weightOf("text", 0), weightOf("dense:m", 0), weightOf("time", 7)),
+			ipld.MapValue(weightOf("text", 0), weightOf("text:1", 0), weightOf("dense:o", 7))}},
+	},
+}
+
+func integers(list ...int64) []ipld.Value {
+	var out []ipld.Value
+	for _, n := range list {
+		out = append(out, ipld.IntValue(n))
+	}
+	return out
+}
+
+// said are parameters as a receipt has them, which a request gives or a profile says.
+type said map[string]ipld.Value
+
+func (s said) profile() retrieve.Profile {
+	var p retrieve.Profile
+	for name, v := range s {
+		p.Params = append(p.Params, ipld.Entry{Key: name, Value: v})
+	}
+	ipld.SortEntries(p.Params)
+	return p
+}
+
+func (s said) request(t *testing.T, base retrieve.Request) retrieve.Request {
+	t.Helper()
+	for name, v := range s {
+		shown, _ := retrieve.Share(name, v)
+		must.OK(t, base.SetMember(retrieve.MemberName(name), shown))
+	}
+	base.Explicit = slices.Sorted(maps.Keys(s))
+	return base
+}
+
+func texts(list ...string) []ipld.Value {
+	var out []ipld.Value
+	for _, s := range list {
+		out = append(out, ipld.StringValue(s))
+	}
+	return out
+}
+
+func weightOf(lane string, n int64) ipld.Entry {
+	return ipld.Entry{Key: lane, Value: ipld.IntValue(n)}
+}
+
+// testProfiles are profiles of a repository.
+func testProfiles() *retrieve.Profiles {
+	params := func(entries ...ipld.Entry) []ipld.Entry {
+		ipld.SortEntries(entries)
+		return entries
+	}
+	number := func(name string, n int64) ipld.Entry {
+		return ipld.Entry{Key: name, Value: ipld.IntValue(n)}
+	}
+	return &retrieve.Profiles{Default: "team", Named: map[string]retrieve.Profile{
+		"team": {Types: []string{"Note", "Person"}, Params: params(number("limit", 5),
+			number("adjacency", 2),
+			ipld.Entry{Key: "dedup", Value: ipld.BoolValue(true)})},
+		"notes": {Types: []string{"Note"}, Params: params(number("expand", 0))},
+		"lanes": {Params: params(
+			ipld.Entry{Key: "weights", Value: ipld.MapValue(number("text", 9), number("dense:m", 8))},
+			ipld.Entry{Key: "edgeWeights", Value: ipld.MapValue(number("owns", 7))})},
+		"ranks": {Params: params(ipld.Entry{Key: "fusion", Value: ipld.StringValue("rrf")})},
+		"later": {Params: params(number("later", 1))},
+		"chat":  {},
+	}}
+}
+
+// fullRequest sets every parameter.
+func fullRequest() retrieve.Request {
+	return retrieve.Request{
+		Vectors: vectorOf("m", 1, -2),
+		Fusion:  retrieve.ScoreNorm,
+		Weights: []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: 0}, {Lane: retrieve.LaneDense("m"), Weight: retrieve.MaxWeight}},
+		Text:    "web `alice`",
+		Types:   []string{"Service", "Person", "Service"},
+		Where: []retrieve.Predicate{
+			{Name: "z", Op: retrieve.Missing},
+			{Name: "kind", Op: retrieve.OneOf, Value: ipld.ListValue(ipld.IntValue(1), ipld.StringValue("x"))},
+		},
+		TimeFilter: retrieve.TimeFilter{CreatedFrom: graph.At(-5), CreatedTo: graph.At(1000),
+			UpdatedFrom: graph.At(0), UpdatedTo: graph.At(1001), ValidAt: graph.At(7)},
+
+		Marks: []graph.State{graph.Retired, graph.Expired},
+		Limit: new(5), Budget: new(0), ExpansionOptions: retrieve.ExpansionOptions{Expand: new(2),
+			ExpandTypes: []string{"owns", "feeds"}, Direction: retrieve.Out},
+
+		OutputOptions: retrieve.OutputOptions{Adjacency: 2, Show: []string{retrieve.ShowTimes, retrieve.ShowKey},
+			SummaryCap: new(0), Order: retrieve.ByTime},
+		Exclusions: retrieve.Exclusions{Exclude: []graph.ID{num(9), num(8), num(9)}, UnseenFrom: 7}, Dedup: true,
+	}
+}
+
+// withParam returns params with one entry replaced, added or, without value, removed.
+func withParam(params ipld.Value, key string, value *ipld.Value) ipld.Value {
+	entries := slices.DeleteFunc(slices.Clone(params.Entries()), func(e ipld.Entry) bool {
+		return e.Key == key
+	})
+	if value != nil {
+		entries = append(entries, ipld.Entry{Key: key, Value: *value})
+	}
+	return ipld.MapValue(entries...)
+}
+
+// judge is a Reranker that scores by the text, or fails.
+type judge struct {
+	score func(text string) int64
+	err   error
+	short bool // leaves one score out
+	texts []string
+	query string
+}
+
+func (j *judge) Model() string { return "judge:1" }
+
+func (j *judge) Rerank(_ context.Context, query string, texts []string) ([]int64, error) {
+	j.query, j.texts = query, texts
+	var out []int64
+	for _, s := range texts {
+		out = append(out, j.score(s))
+	}
+	if j.short {
+		out = out[1:]
+	}
+	return out, j.err
+}
+
+// manyTerms are n terms of a length of at least 5.
+func manyTerms(n, length int) []graph.Term {
+	out := make([]graph.Term, n)
+	for i := range out {
+		out[i] = graph.Term{Term: fmt.Sprintf("%0*d", length, i), Weight: 1<<31 - 1}
+	}
+	return out
+}
+
+func sparseOf(model string, terms ...graph.Term) []retrieve.SparseVector {
+	return []retrieve.SparseVector{{Model: model, Terms: terms}}
+}
+
+func vectorOf(model string, values ...int8) []retrieve.QueryVector {
+	return []retrieve.QueryVector{{Model: model, Values: values}}
+}
+
+func (m *memory) markBy(id graph.ID, s graph.State, by graph.ID) {
+	m.marks[id] = &graph.Mark{On: graph.OnNode, ID: id, State: s, By: by, Actor: "tester"}
+}
+
+func keysOf(a *retrieve.Answer) (keys string) {
+	for _, it := range a.Items {
+		keys += it.Key
+	}
+	return keys
+}
+
+// embed gives a node a vector of its text as it is now.
+func (m *memory) embed(id graph.ID, model string, values ...int8) {
+	if m.vectors[model] == nil {
+		m.vectors[model] = map[graph.ID]fakeVector{}
+	}
+	n := m.nodes[id]
+	content := ""
+	if n.Content != nil {
+		content = n.Content.Text
+	}
+	m.vectors[model][id] = fakeVector{values, graph.TextHash(n, content)}
+}
+
+// fakeVector is an embedding.
+type fakeVector struct {
+	values []int8
+	text   [sha256.Size]byte
+}
+
+// Dense scores by the dot product, which is all that is asked of a fake.
+func (m *memory) Dense(
+	_ context.Context, q retrieve.QueryVector, accept source.Accept, k int, _ source.Shortlist,
+) (source.DenseResult, error) {
+	res := source.DenseResult{None: len(m.vectors[q.Model]) == 0}
+	for model := range m.vectors {
+		if res.None {
+			res.Models = append(res.Models, model)
+		}
+	}
+	slices.Sort(res.Models)
+	for id, v := range m.vectors[q.Model] {
+		if len(v.values) != len(q.Values) {
+			res.Other++
+			continue
+		}
+		var score int64
+		for i, x := range v.values {
+			score += int64(x) * int64(q.Values[i])
+		}
+		if score <= 0 { // as an index: only what would be found is asked about
+			continue
+		}
+		ok, err := accept(source.NodeDocument(m.nodes[id]))
+		if err != nil {
+			return res, err
+		}
+		if ok {
+			res.Hits = append(res.Hits, source.Hit{ID: id, Score: score})
+		}
+	}
+	res.Hits = m.cut(res.Hits, k)
+	return res, m.fail("Dense")
+}
+
+func (m *memory) Embedding(_ context.Context, id graph.ID, model string) (*graph.Embedding, error) {
+	v := m.vectors[model][id]
+	e := &graph.Embedding{Model: model, DType: graph.Int8, Dims: len(v.values), Text: v.text}
+	for _, x := range v.values {
+		e.Data = append(e.Data, byte(x))
+	}
+	return e, m.fail("Embedding")
+}
+
+// shelf is three nodes: two with the word a, all with vectors by the model m.
+func shelf() *memory {
+	m := newMemory()
+	m.add(graph.Node{ID: num(1), Summary: "a a a a", Created: 1})
+	m.add(graph.Node{ID: num(2), Summary: "a b", Created: 2})
+	m.add(graph.Node{ID: num(3), Summary: "c", Created: 3})
+	m.embed(num(1), "m", 1, 2)
+	m.embed(num(2), "m", 10, 1)
+	m.embed(num(3), "m", 40, 0)
+	return m
+}
+
+// Readings reads a word that ends in q as the one without, if only that is known.
+func (m *memory) Readings(_ context.Context, text string) (readings []retrieve.Reading, err error) {
+	known := map[string]bool{}
+	for _, n := range m.nodes {
+		for _, w := range queryTermsAll(n.Summary) {
+			known[w] = true
+		}
+	}
+	for _, t := range queryTerms(text) {
+		if as := strings.TrimSuffix(t, "q"); !known[t] && known[as] {
+			readings = append(readings, retrieve.Reading{Word: t + "s", Term: t, As: as})
+		}
+	}
+	return readings, m.fail("Readings")
+}
+
+// read returns the text as if it had the terms that its own are read as.
+func read(q source.TextQuery) string {
+	s := q.Text
+	for _, r := range q.Readings {
+		s = strings.ReplaceAll(s, r.Term, r.As)
+	}
+	return s
 }

@@ -2,6 +2,8 @@ package stage
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -10,8 +12,10 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/text"
+	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/rank/render"
 	"github.com/mnem-project/mnem/internal/testkit/must"
+	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
 
@@ -137,4 +141,104 @@ func paramNames(r *retrieve.Receipt) (names []string) {
 		names = append(names, e.Key)
 	}
 	return names
+}
+
+// TestExcludeIsFilter compares --exclude with a filter that the same nodes fail.
+func TestExcludeIsFilter(t *testing.T) {
+	rng := seeded(t)
+	for range 60 {
+		m := randomMemory(rng, 60, 150)
+		req := retrieve.Request{Text: []string{"a b", "a", "", "c `key3`"}[rng.IntN(4)],
+			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(rng.IntN(4))}, Budget: new(0), Limit: new(0),
+			OutputOptions: retrieve.OutputOptions{Adjacency: rng.IntN(3)}}
+		all := m.ask(t, req)
+		var out []graph.ID
+		for _, item := range all.Items {
+			if rng.IntN(3) == 0 {
+				out = append(out, item.ID)
+			}
+		}
+		for id, n := range m.nodes {
+			n.Props = []ipld.Entry{{Key: "in", Value: ipld.BoolValue(!slices.Contains(out, id))}}
+		}
+		byWhere, byID := req, req
+		byWhere.Where = []retrieve.Predicate{{Name: "in", Op: retrieve.Equal, Value: ipld.BoolValue(true)}}
+		byID.Exclude = out
+		want, got := m.ask(t, byWhere), m.ask(t, byID)
+		want.Request, got.Request = retrieve.Request{}, retrieve.Request{}
+		must.Equal(t, diff(want, got), "")
+	}
+}
+
+func TestUnresolved(t *testing.T) {
+	m := library()
+	for param, req := range map[string]retrieve.Request{
+		"exclude": {Exclusions: retrieve.Exclusions{ExcludeNames: []string{"alice"}}},
+		"unseen":  {Exclusions: retrieve.Exclusions{Unseen: true}},
+	} {
+		_, err := Runner{}.Run(t.Context(), m, m, testCommit, req)
+		var re *retrieve.RequestError
+		must.Check(t, errors.As(err, &re) && re.Param == param, "%s: %v", param, err)
+	}
+}
+
+func TestLambda(t *testing.T) {
+	for x, want := range map[float64]int{0: 0, 1: 65_536, 0.5: 32_768, 0.7: 45_875,
+		1.0 / 131_072: 0, 3.0 / 131_072: 2} {
+		got, ok := retrieve.Lambda(x)
+		must.Check(t, ok && got == want, "%v: %d, want %d", x, got, want)
+	}
+	for _, x := range []float64{-0.1, 1.0000001, math.NaN(), math.Inf(1)} {
+		got, ok := retrieve.Lambda(x)
+		must.Check(t, !ok, "%v: %d", x, got)
+	}
+}
+
+// joint writes a list as PART.AT:SCORE, with the counts after it.
+func joint(j *complete.Joint) string {
+	var parts []string
+	for _, it := range j.Items {
+		parts = append(parts, fmt.Sprintf("%d.%d:%d", it.Part, it.At, it.Score))
+	}
+	return fmt.Sprintf("%s %v left %d", strings.Join(parts, " "), j.Counts, j.Left)
+}
+
+func TestTogether(t *testing.T) {
+	part := func(name string, share int64, scores ...int64) complete.Part {
+		p := complete.Part{Name: name, Share: share}
+		for i, score := range scores {
+			p.Items = append(p.Items, retrieve.Item{Rank: i + 1, Score: score, Tokens: 10, Rendered: "x\n"})
+		}
+		return p
+	}
+	a, b := part("a", complete.FullShare, 100, 50, 50), part("b", complete.FullShare/2, 200, 90, 110)
+	for _, tt := range []struct {
+		limit, budget int
+		parts         []complete.Part
+		want          string
+	}{
+		{0, 0, []complete.Part{a, b}, "0.0:100 1.0:100 0.1:50 0.2:50 1.1:45 1.2:55 [3 3] left 0"},
+		{3, 0, []complete.Part{a, b}, "0.0:100 1.0:100 0.1:50 [2 1] left 0"},
+		{0, 45, []complete.Part{a, b}, "0.0:100 1.0:100 0.1:50 [2 1] left 3"},
+		{0, 5, []complete.Part{a, b}, " [0 0] left 6"},
+		{0, 0, []complete.Part{a, {Name: "b"}}, "0.0:100 0.1:50 0.2:50 [3 0] left 0"},
+		{0, 0, []complete.Part{{Name: "a"}, {Name: "b"}}, " [0 0] left 0"},
+	} {
+		got := complete.Together(tt.limit, tt.budget, tt.parts...)
+		must.Equal(t, joint(got), tt.want, "limit ", tt.limit, ", budget ", tt.budget)
+		for i, it := range got.Items {
+			first := "repository: " + tt.parts[it.Part].Name + "\n"
+			must.Check(t, it.Rank == i+1 && it.Rendered == first+"x\n" && it.Tokens > 10,
+				"item %d: %+v", i+1, it)
+		}
+	}
+	must.Equal(t, a.Items[0].Rendered, "x\n", "the items of a part are changed")
+}
+
+func TestShareOf(t *testing.T) {
+	for coverage, want := range map[int64]int64{
+		-5: complete.FullShare / 16, 0: complete.FullShare / 16, 30_000: 30_000, complete.FullShare: complete.FullShare, complete.FullShare + 1: complete.FullShare,
+	} {
+		must.Equal(t, complete.ShareOf(coverage), want, coverage)
+	}
 }

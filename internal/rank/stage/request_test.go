@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/rank/complete"
 	"github.com/mnem-project/mnem/internal/testkit/cases"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
@@ -77,5 +80,222 @@ func TestFlagNames(t *testing.T) {
 		var re *retrieve.RequestError
 		must.Check(t, errors.As(err, &re) && re.Param == name && !strings.Contains(re.Reason, "unknown"),
 			"%s: %v", name, err)
+	}
+}
+
+func TestApplyRefuses(t *testing.T) {
+	for name, want := range map[string]error{"gone": retrieve.ErrNoProfile, "a b": retrieve.ErrRequest,
+		"later": retrieve.ErrRequest} {
+		given := retrieve.Request{Text: "x", ProfileChoice: retrieve.ProfileChoice{Profile: name,
+			Explicit: []string{"limit"}}}
+		got, err := testProfiles().Apply(given)
+		must.Fail(t, err, want, name)
+		must.Fail(t, err, retrieve.ErrRequest, name)
+		must.Equal(t, diff(given, got), "", name, ": changed")
+	}
+	if _, err := (Runner{}).Run(t.Context(), newMemory(), newMemory(), testCommit,
+		retrieve.Request{ProfileChoice: retrieve.ProfileChoice{Profile: "chat"}}); !errors.Is(err, retrieve.ErrRequest) {
+		t.Errorf("without a repository: %v", err)
+	}
+}
+
+func TestEdgeWeights(t *testing.T) {
+	for _, bad := range []float64{-1, 17, math.NaN(), math.Inf(1), 1e-9} {
+		_, err := retrieve.NewEdgeWeight("t", bad)
+		must.Fail(t, err, retrieve.ErrRequest, bad)
+	}
+	for _, bad := range [][]retrieve.EdgeWeight{
+		{{Type: "", Weight: 1}}, {{Type: "t", Weight: -1}}, {{Type: "t", Weight: retrieve.MaxWeight + 1}}, {{Type: "t", Weight: 1}, {Type: "t", Weight: 2}}, {{Type: "\xff", Weight: 1}},
+		{{Type: strings.Repeat("t", graph.MaxType+1), Weight: 1}}, slices.Repeat([]retrieve.EdgeWeight{{Type: "t", Weight: 1}}, 65),
+	} {
+		must.Fail(t, (retrieve.Request{ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: bad}}).Validate(), retrieve.ErrRequest, bad)
+	}
+	r := retrieve.Request{ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: []retrieve.EdgeWeight{{Type: "b", Weight: 2}, {Type: "one", Weight: 65_536}, {Type: "a", Weight: 0}}}}
+	must.Same(t, r.Resolve().EdgeWeights, []retrieve.EdgeWeight{{Type: "a", Weight: 0}, {Type: "b", Weight: 2}})
+	weights := []retrieve.EdgeWeight{{Type: "owns", Weight: 131_072}, {Type: "likes", Weight: 32_768}}
+	m := shelf()
+	for _, req := range []retrieve.Request{{ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: weights}},
+		{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0), EdgeWeights: weights}}} {
+		got := codes(m.ask(t, req))
+		must.Check(t, slices.Contains(got, retrieve.EdgeWeightsUnused), "warnings %v", got)
+	}
+	if got := codes(m.ask(t, retrieve.Request{Text: "a",
+		ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: weights}})); len(got) > 0 {
+		t.Errorf("warnings %v", got)
+	}
+}
+
+func FuzzDecodeProfiles(f *testing.F) {
+	f.Add(testProfiles().Encode())
+	f.Add((&retrieve.Profiles{Default: "x"}).Encode())
+	f.Fuzz(func(t *testing.T, block []byte) {
+		p, err := retrieve.DecodeProfiles(block)
+		if err != nil {
+			must.Fail(t, err, ipld.ErrInvalid)
+			return
+		}
+		must.Same(t, p.Encode(), block, "decoded, but encodes to other bytes")
+		for _, name := range p.Names() {
+			profile, _, _ := p.Get(name)
+			later := slices.ContainsFunc(profile.Params, func(e ipld.Entry) bool {
+				return !slices.Contains(retrieve.ProfileParams(), e.Key)
+			})
+			r, err := p.Apply(retrieve.Request{Text: "x", ProfileChoice: retrieve.ProfileChoice{Profile: name}})
+			if err == nil {
+				err = errors.Join(r.Validate(), checkLanes(&r))
+			}
+			if err != nil && !(later && errors.Is(err, retrieve.ErrRequest)) {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// TestFillFitsRandom is the same with parameters of all groups.
+func TestFillFitsRandom(t *testing.T) {
+	rng := seeded(t)
+	pick := func(values map[string][]ipld.Value, s said) {
+		for _, name := range slices.Sorted(maps.Keys(values)) {
+			if rng.IntN(2) == 0 {
+				s[name] = values[name][rng.IntN(len(values[name]))]
+			}
+		}
+	}
+	for range effort.Pick(1500, 5000, 100_000) {
+		given, from := said{}, said{}
+		for _, g := range inGroups {
+			pick(g.ofRequest, given)
+			pick(g.ofProfile, from)
+		}
+		pick(map[string][]ipld.Value{"limit": integers(3), "maxExpand": integers(2),
+			"summaryCap": integers(0), "adjacency": integers(1)}, from)
+		checkFill(t, asked()[rng.IntN(len(asked()))], given, from)
+	}
+}
+
+func checkFill(t *testing.T, base retrieve.Request, given, from said) {
+	t.Helper()
+	p := &retrieve.Profiles{Named: map[string]retrieve.Profile{"p": from.profile()}}
+	must.OK(t, p.Validate(), from)
+	req := given.request(t, base)
+	req.Profile = "p"
+	if err := req.ValidateGiven(); err != nil && len(given) == 0 {
+		t.Fatal(err)
+	}
+	got, err := p.Apply(req)
+	alone := errors.Join(req.Validate(), checkLanes(&req))
+	if err == nil {
+		err = checkLanes(&got)
+	}
+	switch {
+	case err != nil && alone == nil:
+		t.Fatalf("%v, profile %v: %v", given, from, err)
+	case err != nil:
+		return // it asked for what it cannot have
+	}
+	has := keptParams(got)
+	if _, err := readParams(has, got.Text, got.Rewrites...); err != nil && len(got.Rewrites) == 0 {
+		t.Fatalf("%v, profile %v: receipt: %v", given, from, err)
+	}
+	with := given.request(t, base) // what it gives, the rest at its default
+	with.Expansion, with.Pack = got.Expansion, got.Pack
+	byItself := keptParams(with)
+	for _, name := range retrieve.ProfileParams() {
+		v, _ := has.Get(name)
+		want, _ := byItself.Get(name)
+		_, gives := given[name]
+		if v.Equal(want) || !gives && (v.Equal(from[name]) || name == "weights") {
+			continue
+		}
+		t.Fatalf("%v, profile %v: %s is %v, not %v", given, from, name, v, want)
+	}
+	if want := keptOfExpansion(given, from); !slices.Equal(want, keptIn(given, from, got)) {
+		t.Fatalf("%v, profile %v: kept %v, want %v", given, from, keptIn(given, from, got), want)
+	}
+}
+
+// keptOfExpansion says by the letter of clause 23.2 which of a profile's parameters that go with
+// others count.
+func keptOfExpansion(given, from said) (kept []string) {
+	text := func(s said, name string) string { return s[name].Text() }
+	its := "lend"
+	if _, ok := from["expansion"]; ok {
+		its = text(from, "expansion")
+	}
+	way := its
+	if _, ok := given["expansion"]; ok {
+		way = text(given, "expansion")
+	}
+	pack := text(from, "pack")
+	if _, ok := given["pack"]; ok {
+		pack = text(given, "pack")
+	}
+	fits := map[string]bool{
+		"expand":        way == its && (way == "ppr" || from["expand"].Int() <= 4),
+		"decay":         way == its && way == "decay",
+		"damping":       way == its && way == "ppr",
+		"passageTokens": pack == "passages",
+	}
+	for _, name := range slices.Sorted(maps.Keys(fits)) {
+		_, says := from[name]
+		_, gives := given[name]
+		if says && !gives && fits[name] {
+			kept = append(kept, name)
+		}
+	}
+	return kept
+}
+
+func keptIn(given, from said, got retrieve.Request) (kept []string) {
+	for name, p := range map[string]*int{"expand": got.Expand, "decay": got.Decay,
+		"damping": got.Damping, "passageTokens": got.PassageTokens} {
+		_, says := from[name]
+		if _, gives := given[name]; says && !gives && p != nil {
+			kept = append(kept, name)
+		}
+	}
+	slices.Sort(kept)
+	return kept
+}
+
+func TestWeightsRefused(t *testing.T) {
+	text := func(w int64) []retrieve.LaneWeight {
+		return []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: w}}
+	}
+	for _, c := range []struct {
+		name   string
+		req    retrieve.Request
+		reason string
+	}{
+		{"too large", retrieve.Request{Text: "a", Weights: text(retrieve.MaxWeight + 1)}, "0 to 1048576"},
+		{"negative", retrieve.Request{Text: "a", Weights: text(-1)}, "0 to 1048576"},
+		{"twice", retrieve.Request{Text: "a", Weights: append(text(1), text(2)...)}, "two weights"},
+		{"rrf", retrieve.Request{Text: "a", Weights: text(1), Fusion: retrieve.RRF}, "weighted-rrf"},
+		{"no lane", retrieve.Request{Text: "a", Weights: []retrieve.LaneWeight{{Lane: retrieve.LaneExpand, Weight: 1}}}, "no lane"},
+		{"no model", retrieve.Request{Text: "a", Weights: []retrieve.LaneWeight{{Lane: "dense:", Weight: 1}}}, "no lane"},
+		{"absent text", retrieve.Request{Weights: text(1)}, "has no lane"},
+		{"absent model", retrieve.Request{Text: "a", Weights: []retrieve.LaneWeight{{Lane: "dense:m", Weight: 1}}}, "has no lane"},
+		{"nothing left", retrieve.Request{Text: "a", Weights: text(0)}, "every lane"},
+		{"too many", retrieve.Request{Text: "a", Weights: slices.Repeat(text(1), 27)}, "limit 26"},
+		{"time without a text", retrieve.Request{Weights: []retrieve.LaneWeight{{Lane: retrieve.LaneTime, Weight: 1}}}, "has no lane"},
+		{"no date left", retrieve.Request{Text: "a", Weights: append(text(0), retrieve.LaneWeight{Lane: retrieve.LaneTime, Weight: 1})},
+			"every lane"},
+		{"dates off", retrieve.Request{Text: "a in 2023", Weights: append(text(0), retrieve.LaneWeight{Lane: retrieve.LaneTime, Weight: 0})},
+			"every lane"},
+		{"no now", retrieve.Request{Text: "a last week", Weights: text(0)}, "every lane"},
+	} {
+		m := shelf()
+		_, err := Runner{}.Run(t.Context(), m, m, testCommit, c.req)
+		var re *retrieve.RequestError
+		must.Check(t, errors.As(err, &re) && re.Param == "weights" && strings.Contains(re.Reason, c.reason),
+			"%s: %v", c.name, err)
+	}
+	must.Fail(t, (retrieve.Request{Fusion: "max"}).Validate(), retrieve.ErrRequest)
+	for x, want := range map[float64]int64{0: 0, 1: 1 << 16, 0.5: 1 << 15, 16: retrieve.MaxWeight,
+		1.5 / (1 << 16): 2, math.NaN(): -1, math.Inf(1): -1, -0.5: -1, 17: -1, 1e-9: -1} {
+		w, err := retrieve.NewLaneWeight("text", x)
+		if (err == nil) != (want >= 0) || err == nil && w.Weight != want {
+			t.Errorf("%g: %d, %v", x, w.Weight, err)
+		}
 	}
 }
