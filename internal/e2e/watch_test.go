@@ -86,7 +86,7 @@ func TestEventsOverHTTP(t *testing.T) {
 	if res.StatusCode != http.StatusNotFound || !strings.Contains(problem.Detail, "the oldest to watch from") {
 		t.Errorf("%s, %+v", res.Status, problem)
 	}
-	res := must.Get(http.Get(base + "/v1/op_watch?since=%40~1&limit=1"))(t)
+	res = must.Get(http.Get(base + "/v1/op_watch?since=%40~1&limit=1"))(t)
 	defer func() { _ = res.Body.Close() }()
 	if lines := bufio.NewScanner(res.Body); !lines.Scan() || !strings.HasPrefix(lines.Text(), `{"op":`) || lines.Scan() {
 		t.Errorf("lines: %q", lines.Text())

@@ -6,11 +6,15 @@ import (
 	"maps"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"slices"
 	"testing"
 
+	gocmp "github.com/google/go-cmp/cmp"
+
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
 	"github.com/mnem-project/mnem/ipld"
@@ -156,4 +160,118 @@ func TestSketchVerify(t *testing.T) {
 	m.vectors[key{denseID(2), "m"}] = randomVector(rng, 64, 127)
 	_, err := Verify(t.Context(), m.blocks, m.manifest, m.of(), m.source, digester, m.all())
 	must.Fail(t, err, store.ErrCorrupt)
+}
+
+// TestOwn compares random vectors, in clusters and opposite to each other: by a scan and by a shortlist of all, in
+// several segments and in one, with a filter.
+func TestOwn(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	m := newMemory(t)
+	middle := randomVector(rng, 64, 60)
+	for range 3 {
+		changes := map[key][]int8{}
+		for range 40 {
+			v := randomVector(rng, 64, 40)
+			for i := range v {
+				v[i] += middle[i]
+			}
+			changes[key{denseID(rng.IntN(100)), "m"}] = v
+		}
+		m.apply(changes, UpdateOptions{})
+	}
+	odd := func(id graph.ID) (bool, error) { return id[7]%2 == 1, nil }
+	for _, p := range []Peers{{20, 6 << 16}, {1, 0}, {200, 1 << 16}, {5, 3}} {
+		for _, accept := range []Accept{nil, odd} {
+			for _, k := range []int{0, 12} {
+				q := Query{Model: "m", Values: randomVector(rng, 64, 60), Accept: accept, K: k, Peers: p}
+				for i := range q.Values {
+					q.Values[i] += middle[i]
+				}
+				hits := m.ranked(q)
+				must.Require(t, len(hits) >= 12, "%d hits", len(hits))
+				want := search1(t, m.fresh(), q).Own
+				x := m.open(nil)
+				must.Equal(t, gocmp.Diff(want, search1(t, x, q).Own), "", p)
+				x.exactWork, q.Shortlist = 0, 1000
+				got := search1(t, x, q)
+				must.Equal(t, gocmp.Diff(want, got.Own), "", p, ", shortlist")
+				must.Equal(t, gocmp.Diff(hits, got.Hits), "")
+			}
+		}
+	}
+}
+
+// TestOwnOrder puts what stands alone before a crowd of look-alikes that are a little nearer.
+func TestOwnOrder(t *testing.T) {
+	m := newMemory(t)
+	changes := map[key][]int8{{denseID(0), "m"}: {90, 0, 60}}
+	for n := range 8 {
+		changes[key{denseID(n + 1), "m"}] = []int8{95, 50, int8(n)}
+	}
+	m.apply(changes, UpdateOptions{})
+	q := Query{Model: "m", Values: []int8{120, 30, 30}}
+	res := search1(t, m.open(nil), q)
+	must.Require(t, res.Own == nil && res.Hits[0].ID != denseID(0), "%+v: without peers", res)
+	q.Peers = Peers{Most: 20, Ease: 6 << 16}
+	if res = search1(t, m.open(nil), q); res.Own[0].ID != denseID(0) || len(res.Own) != len(res.Hits) {
+		t.Errorf("%+v", res)
+	}
+	for _, h := range res.Own {
+		must.Check(t, h.Score >= 1 && h.Score <= 1<<16, "%+v", h)
+	}
+}
+
+// fresh opens an index that is built of the same vectors at once.
+func (m *memory) fresh() *Index {
+	m.t.Helper()
+	other := newMemory(m.t)
+	other.apply(maps.Clone(m.vectors), UpdateOptions{})
+	return other.open(nil)
+}
+
+// TestShortlist compares shortlists with those of one segment, whatever the segments, filters and number of processors
+// are. Small values make many ties. What shortlists are is frozen by TestShortlistGolden.
+func TestShortlist(t *testing.T) {
+	effort.Alone(t)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for seed := range uint64(8) {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		m := newMemory(t)
+		dims := []int{64, 70, 130, 200}[rng.IntN(4)]
+		spread := 1 + 126*rng.IntN(2)
+		same := randomVector(rng, dims, spread)
+		for range 6 {
+			changes := map[key][]int8{}
+			for range 60 {
+				k := key{denseID(rng.IntN(200)), "m"}
+				switch rng.IntN(5) {
+				case 0:
+					changes[k] = nil
+				case 1:
+					changes[k] = same
+				default:
+					changes[k] = randomVector(rng, dims, spread)
+				}
+			}
+			m.apply(changes, UpdateOptions{Fanout: 3})
+		}
+		m.verify()
+		x, one := m.open(segment.NewCache(1<<20)), m.fresh()
+		x.exactWork, one.exactWork = 0, 0
+		for range 30 {
+			runtime.GOMAXPROCS(1 + rng.IntN(4))
+			q := Query{Model: "m", Values: randomVector(rng, dims, spread), Shortlist: 1 + rng.IntN(40)}
+			if rng.IntN(3) > 0 {
+				q.Near = 1 + rng.IntN(20)
+			}
+			if rng.IntN(3) == 0 {
+				q.Values = same
+			}
+			if keep := rng.IntN(40); keep > 0 {
+				q.Accept = func(id graph.ID) (bool, error) { return int(id[7])%keep == 0, nil }
+			}
+			got, want := search1(t, x, q).Hits, search1(t, one, q).Hits
+			must.Same(t, got, want, "seed ", seed, ", shortlist ", q.Shortlist)
+		}
+	}
 }

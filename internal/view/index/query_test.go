@@ -2,13 +2,20 @@ package index
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
+	ranking "github.com/mnem-project/mnem/internal/rank/source"
+	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
@@ -138,4 +145,181 @@ func docIDs(t *testing.T, x *Index, n int) []graph.ID {
 		ids[i] = graph.ID(part.At(i))
 	}
 	return ids
+}
+
+// TestTermsAreRemembered asks twice for terms: each is read once, and the answer is the same.
+func TestTermsAreRemembered(t *testing.T) {
+	blocks := mem.New().Derived()
+	const nodes = 100
+	var list []*Document
+	for i := range nodes {
+		summary := "harbour"
+		for j := range 40 { // more terms than a part of the dictionary has
+			summary += fmt.Sprintf(" w%dx%d", i, j)
+		}
+		list = append(list, node(graph.Node{ID: numberedID(i), Type: "T", Summary: summary}))
+	}
+	m := build(t, blocks, collect(list...), UpdateOptions{})
+	read := &counter{Getter: blocks, got: map[ipld.CID]int{}}
+	x := must.Get(Open(t.Context(), read, m, nil))(t)
+	for term, want := range map[string]int64{"harbour": nodes, "w77x7": 1, "w77x": 0} {
+		for ask := range 2 {
+			clear(read.got)
+			df := must.Get(x.TermStats(t.Context(), term))(t, term)
+			must.Equal(t, df, want, term)
+			must.Check(t, ask != 1 || len(read.got) <= 0, "%s: read a second time", term)
+		}
+	}
+}
+
+// TestLens writes columns of every width and reads them back.
+func TestLens(t *testing.T) {
+	rng := newRand(t)
+	for _, most := range []uint32{0, 1, 255, 256, 65_535, 65_536, math.MaxUint32} {
+		docs := make([]docLens, 1+rng.IntN(docsPerPart))
+		for i := range docs {
+			for f := range Fields {
+				docs[i][f] = uint32(rng.Uint64N(uint64(most)/uint64(f+1) + 1))
+			}
+		}
+		docs[rng.IntN(len(docs))][0] = most
+		data := encodeLens(docs)
+		p := must.Get(decodeLens(data, len(docs)))(t, "at most ", most)
+		for i, want := range docs {
+			must.Equal(t, p.at(docsPerPart+uint32(i), allFields), want, "at most ", most, ": document ", i)
+			if got := p.at(uint32(i), 1<<2); got != (docLens{2: want[2]}) {
+				t.Fatalf("at most %d: document %d has %v of one field, want %v", most, i, got, want[2])
+			}
+		}
+		for _, bad := range [][]byte{data[:len(data)-1], append(data, 0), nil, {3}, {5}} {
+			if _, err := decodeLens(bad, len(docs)); !errors.Is(err, store.ErrCorrupt) {
+				t.Errorf("%d bytes of %d: %v, want %v", len(bad), len(data), err, store.ErrCorrupt)
+			}
+		}
+	}
+}
+
+// TestTypesUnread holds that a query whose filter asks for ids alone reads no types and times, and
+// that one which asks for them fails where they are missing.
+func TestTypesUnread(t *testing.T) {
+	ctx := context.Background()
+	blocks := mem.New().Derived()
+	m := must.Get(Update(ctx, blocks, ipld.CID{}, zipfDocs(5000), UpdateOptions{}))(t)
+	x := must.Get(Open(ctx, blocks, m, nil))(t)
+	seen := &counter{Getter: blocks, got: map[ipld.CID]int{}}
+	src, gone := source{Format.NewReader(seen, nil)}, map[ipld.CID]bool{}
+	for doc := range x.segs[0].Docs {
+		must.Get(src.meta(ctx, x.segs[0], uint32(doc)))(t)
+	}
+	for c := range seen.got {
+		gone[c] = true
+	}
+	x.src = source{Format.NewReader(without{blocks, gone}, nil)}
+	res, err := x.Text(ctx, "word0", func(d ranking.Document) (bool, error) { return !d.ID().IsZero(), nil }, 10)
+	must.OK(t, err, "hits")
+	must.Equal(t, len(res.Hits), 10, "hits")
+	ofType := func(d ranking.Document) (bool, error) { return d.Type() == "", nil }
+	_, err = x.Text(ctx, "word0", ofType, 10)
+	must.Fail(t, err, store.ErrNotFound)
+	var last error
+	for d, err := range x.Docs(ctx) {
+		if last = err; err == nil {
+			d.Type()
+		}
+	}
+	must.Fail(t, last, store.ErrNotFound, "listed by type")
+	d, ok, err := x.Doc(ctx, numberedID(7))
+	if err != nil || !ok || d.Err() != nil {
+		t.Errorf("%v, %v, %v", ok, err, d.Err())
+	}
+	if d.Times(); !errors.Is(d.Err(), store.ErrNotFound) {
+		t.Errorf("asked when it was created: %v, want %v", d.Err(), store.ErrNotFound)
+	}
+}
+
+// without lacks some blocks.
+type without struct {
+	store.Getter
+	gone map[ipld.CID]bool
+}
+
+func (w without) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
+	if w.gone[c] {
+		return nil, &store.NotFoundError{CID: c}
+	}
+	return w.Getter.Get(ctx, c)
+}
+
+// byAge is a score of times that uses all of them and gives some documents nothing.
+func byAge(t Times) int64 {
+	return int64(t.Created+2*t.Updated.Time+3*t.ValidFrom.Time+5*t.ValidTo.Time)%97 - 10
+}
+
+func timesOf(n *graph.Node) Times {
+	return Times{Created: n.Created, Updated: n.Updated, ValidFrom: n.ValidFrom, ValidTo: n.ValidTo}
+}
+
+// checkTimes compares what an index says of times with the documents.
+func checkTimes(
+	t *testing.T, x *Index, docs collection, accept Accept, filter func(*Document) bool, k int,
+) {
+	t.Helper()
+	var want []Hit
+	for id, d := range docs {
+		if s := byAge(timesOf(d.Node)); s > 0 && (filter == nil || filter(d)) {
+			want = append(want, Hit{ID: id, Score: s})
+		}
+	}
+	got := must.Get(x.ByTime(context.Background(), byAge, accept, k))(t)
+	must.Equal(t, differ.Diff(best(want, k), got, equateEmpty), "", "best ", k, " by time")
+	ids := append(slices.Collect(maps.Keys(docs)), graph.ID{0xFF}, graph.ID{})
+	times, ok, err := x.Times(context.Background(), ids)
+	must.OK(t, err)
+	for i, id := range ids {
+		if d := docs[id]; ok[i] != (d != nil) || d != nil && times[i] != timesOf(d.Node) {
+			t.Fatalf("times of %s are %+v, %v", id, times[i], ok[i])
+		}
+	}
+	types := must.Get(x.Types(context.Background(), ids))(t)
+	for i, id := range ids {
+		want := ""
+		if d := docs[id]; d != nil {
+			want = d.Node.Type
+		}
+		must.Equal(t, types[i], want, id, " is a")
+	}
+}
+
+func TestByTimeErrors(t *testing.T) {
+	docs := collect(node(graph.Node{Summary: "alpha", Created: 5}))
+	blocks := mem.New().Derived()
+	x := must.Get(Open(context.Background(), blocks, build(t, blocks, docs, UpdateOptions{}), nil))(t)
+	broken := errors.New("broken")
+	one := func(Times) int64 { return 1 }
+	accept := func(ranking.Document) (bool, error) { return false, broken }
+	_, err := x.ByTime(context.Background(), one, accept, 0)
+	must.Fail(t, err, broken)
+	none := func(Times) int64 { return 0 } // what has no score is not asked about
+	if hits, err := x.ByTime(context.Background(), none, accept, 0); err != nil || len(hits) > 0 {
+		t.Errorf("by time: %v, %v", hits, err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = x.ByTime(ctx, one, nil, 0)
+	must.Fail(t, err, context.Canceled)
+}
+
+// Text is Search for a query as it is written.
+func (x *Index) Text(ctx context.Context, query string, accept Accept, k int) (TextResult, error) {
+	return x.Search(ctx, x.Query(query), accept, k)
+}
+
+// TermScores is Split for a query as it is written.
+func (x *Index) TermScores(ctx context.Context, query string, ids []graph.ID, only []int) (*TermScores, error) {
+	return x.Split(ctx, x.Query(query), ids, only)
+}
+
+// Doc returns the live document of a node, and whether there is one.
+func (x *Index) Doc(ctx context.Context, id graph.ID) (Doc, bool, error) {
+	return x.Finder(ctx).Doc(id)
 }

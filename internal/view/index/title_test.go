@@ -1,7 +1,9 @@
 package index
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,10 +11,13 @@ import (
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
+	"github.com/mnem-project/mnem/internal/view/segment"
+	"github.com/mnem-project/mnem/ipld"
 )
 
 // TestMentions compares titles in texts, and texts with titles, with those of an index of one segment, in indexes of
@@ -103,5 +108,183 @@ func TestMentionsBounds(t *testing.T) {
 	} {
 		ids := must.Get(x.Mentioning(ctx, summary, 256))(t, summary)
 		must.Equal(t, len(ids), want, summary)
+	}
+}
+
+// TestTitleParts looks up sums that are there and others, also if sums are close together.
+func TestTitleParts(t *testing.T) {
+	rng := newRand(t)
+	for _, n := range []int{0, 1, 2, 63, 1000, titlesPerPart} {
+		for _, span := range []uint32{uint32(2*n + 1), 1 << 20, 1<<32 - 1} {
+			there := map[uint32]bool{}
+			low := rng.Uint32N(1<<32 - 1 - span + 1)
+			for len(there) < n {
+				there[low+rng.Uint32N(span)] = true
+			}
+			var sums []uint32
+			for sum := range there {
+				sums = append(sums, sum)
+			}
+			slices.Sort(sums)
+			var data []byte
+			for _, sum := range sums {
+				data = binary.BigEndian.AppendUint32(data, sum)
+			}
+			p := must.Get(decodeTitles(data))(t)
+			for range 1000 {
+				sum := low + rng.Uint32N(span)
+				if rng.IntN(4) == 0 {
+					sum = rng.Uint32()
+				}
+				if got := p.has(sum); got != there[sum] {
+					t.Fatalf("%d of %d: %x there %t, want %t", n, span, sum, got, there[sum])
+				}
+			}
+			for _, sum := range sums {
+				must.Require(t, p.has(sum), "%d of %d: no %x", n, span, sum)
+			}
+		}
+	}
+	for name, data := range map[string][]byte{
+		"half": {1, 2, 3, 4, 5, 6}, "twice": {1, 2, 3, 4, 1, 2, 3, 4}, "descending": {1, 2, 3, 4, 1, 2, 3, 3},
+		"too many": make([]byte, 4*titlesPerPart+4),
+	} {
+		_, err := decodeTitles(data)
+		must.Fail(t, err, store.ErrCorrupt, name)
+	}
+}
+
+func TestTitleSums(t *testing.T) {
+	titles := [][]string{{"a"}, {"a", "b"}, {"ab"}, {"b", "a"}, {"a", "b", "c"}, {"a", "a"}, {"字", "b"}}
+	seen := map[uint32][]string{}
+	for _, title := range titles {
+		h, want := sumOf(title), []uint32{7}
+		if len(title) > beginTerms {
+			want = append(want, sumOf(title[:beginTerms]).begun())
+		}
+		want = append(want, h.stored())
+		must.Same(t, appendSums([]uint32{7}, titleKey(title)), want, title, " has the sums")
+		other := seen[h.stored()]
+		must.Check(t, other == nil, "%q and %q have one sum", title, other)
+		seen[h.stored()] = title
+	}
+	must.Equal(t, sumOf([]string{"steeli", "dan"}).stored(), uint32(0xa68e_14ce), "sum")
+}
+
+// titledDocs returns documents with titles of one word and another, and more of them by updates; each leaves a segment.
+func titledDocs(t *testing.T, blocks store.Blocks, n, updates int) ipld.CID {
+	t.Helper()
+	doc := func(i int) Change {
+		id := numberedID(i)
+		return Change{ID: id, New: &Document{
+			Node: &graph.Node{ID: id, Type: "T", Summary: fmt.Sprintf("name%d word", i), Created: 1},
+		}}
+	}
+	m, err := Update(t.Context(), blocks, ipld.CID{}, func(yield func(Change, error) bool) {
+		for i := range n {
+			if !yield(doc(i), nil) {
+				return
+			}
+		}
+	}, UpdateOptions{})
+	for i := 0; i < updates && err == nil; i++ {
+		m, err = Update(t.Context(), blocks, m, one(doc(n+i)), UpdateOptions{Fanout: 1000})
+	}
+	must.OK(t, err)
+	return m
+}
+
+// TestTitlesWork bounds what looking for titles in a text reads: the dictionary for titles that are
+// there, and for words that are none the sums, four bytes of each title.
+func TestTitlesWork(t *testing.T) {
+	const docs, updates = 20_000, 20
+	blocks := mem.New().Derived()
+	m := titledDocs(t, blocks, docs, updates)
+	var none, some strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&none, "name%d elsewhere ", i)
+	}
+	for _, i := range []int{5, docs / 2, docs + updates - 1} {
+		fmt.Fprintf(&some, "word name%d word name%d name%d ", i, i, i)
+	}
+	for name, c := range map[string]struct {
+		text   string
+		titles int
+		blocks int
+	}{
+		"none": {none.String(), 0, docs/titlesPerPart + 1},
+		// Of each title two parts of the dictionary at most, and one of ids.
+		"three": {some.String(), 3, docs/titlesPerPart + 1 + 3*3},
+	} {
+		read := &counter{Getter: blocks, got: map[ipld.CID]int{}}
+		x := must.Get(Open(t.Context(), read, m, segment.NewCache(64<<20)))(t)
+		read.got, read.bytes = map[ipld.CID]int{}, 0
+		ids := must.Get(x.TitlesIn(t.Context(), c.text))(t, name)
+		must.Equal(t, len(ids), c.titles, name)
+		t.Logf("%s: %d blocks of %d bytes", name, len(read.got), read.bytes)
+		if most := 5*docs + 3*3*maxPart; len(read.got) > c.blocks || read.bytes > most {
+			t.Errorf("%s: read %d blocks of %d bytes, want at most %d of %d", name, len(read.got),
+				read.bytes, c.blocks, most)
+		}
+	}
+}
+
+// TestTitlesFewSegments holds that the many small segments of a grown index are searched as one, and
+// that titles are found in all.
+func TestTitlesFewSegments(t *testing.T) {
+	blocks := mem.New().Derived()
+	x := must.Get(Open(t.Context(), blocks, titledDocs(t, blocks, 600, 40), nil))(t)
+	find := must.Get(x.titleFinder(t.Context()))(t)
+	apart := 0
+	for _, s := range find.segs {
+		if !s.few {
+			apart++
+		}
+	}
+	must.Check(t, len(find.segs) == 41 && apart == 1,
+		"%d segments, %d of them searched separately", len(find.segs), apart)
+	for i := range 640 {
+		ids, err := x.TitlesIn(t.Context(), fmt.Sprintf("a name%d word", i))
+		must.Require(t, err == nil && len(ids) == 1 && ids[0] == numberedID(i), "name%d: %v, %v", i, ids, err)
+	}
+}
+
+// TestTitlesVerified holds that Verify sees sums that are not those of the titles.
+func TestTitlesVerified(t *testing.T) {
+	ctx := context.Background()
+	blocks := mem.New().Derived()
+	m := titledDocs(t, blocks, 3, 0)
+	x := must.Get(Open(ctx, blocks, m, nil))(t)
+	data := must.Get(x.src.Bytes(ctx, x.segs[0], secTitles, 0))(t)
+	raw := must.Get(blocks.Get(ctx, x.segs[0].CID))(t)
+	other := slices.Clone(data)
+	other[len(other)-1] ^= 1
+	block := store.NewBlock(ipld.DagCBOR, bytes.Replace(raw, data, other, 1))
+	changed := Manifest{Stats: x.m.Stats, Analyser: x.m.Analyser, Language: x.m.Language,
+		List: segment.List{Segments: []segment.Ref{{CID: block.CID, Docs: 3}}}}
+	root := store.NewBlock(ipld.DagCBOR, encodeManifest(&changed))
+	must.OK(t, blocks.Put(ctx, block, root))
+	for c, want := range map[ipld.CID]int{m: 0, root.CID: 1} {
+		found, err := verify(ctx, blocks, c, x.documentsOf(t))
+		titles := 0
+		for _, f := range found {
+			if strings.Contains(f, "3 sums of titles") {
+				titles++
+			}
+		}
+		must.Check(t, err == nil && titles == want && len(found) == want, "%v, %v, want %d", found, err, want)
+	}
+}
+
+// documentsOf returns the documents of titledDocs that an index has.
+func (x *Index) documentsOf(t *testing.T) func(func(*Document, error) bool) {
+	t.Helper()
+	return func(yield func(*Document, error) bool) {
+		for i := range int(x.m.Stats.Nodes) {
+			if !yield(&Document{Node: &graph.Node{ID: numberedID(i), Type: "T", Created: 1,
+				Summary: fmt.Sprintf("name%d word", i)}}, nil) {
+				return
+			}
+		}
 	}
 }

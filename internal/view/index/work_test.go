@@ -2,8 +2,13 @@ package index
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"iter"
+	"maps"
+	"math/rand/v2"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
@@ -184,7 +189,7 @@ func TestVerifyNames(t *testing.T) {
 		c.change(&other)
 		next := collection{id: {Node: &other}, graph.NodeID("edge 1"): docs[graph.NodeID("edge 1")]}
 		found := must.Get(verify(context.Background(), blocks, m, documents(next)))(t)
-		var want, got []string
+		var want []string
 		for _, w := range c.want {
 			if w[0] == 'n' {
 				w = fmt.Sprintf(w, id)
@@ -199,4 +204,60 @@ func TestVerifyNames(t *testing.T) {
 	more := collect(docs[id], docs[graph.NodeID("edge 1")], node(graph.Node{}))
 	found, err = verify(context.Background(), blocks, m, documents(more))
 	must.Check(t, err == nil && len(found) >= 1, "a node too few: %v, %v", found, err)
+}
+
+// zipfDocs yields n documents of about 20 words each from a vocabulary of 50,000, ids ascending.
+func zipfDocs(n int) iter.Seq2[Change, error] {
+	return func(yield func(Change, error) bool) {
+		rng := rand.New(rand.NewPCG(7, 7))
+		zipf := rand.NewZipf(rng, 1.1, 3, 50_000)
+		for i := range n {
+			if !yield(Change{ID: numberedID(i), New: zipfDoc(i, rng, zipf)}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func numberedID(i int) (id graph.ID) {
+	binary.BigEndian.PutUint64(id[:], uint64(i+1)<<20)
+	return id
+}
+
+func zipfDoc(i int, rng *rand.Rand, zipf *rand.Zipf) *Document {
+	var s strings.Builder
+	for range 10 + rng.IntN(20) {
+		fmt.Fprintf(&s, "word%d ", zipf.Uint64())
+	}
+	return &Document{Node: &graph.Node{
+		ID: numberedID(i), Type: []string{"Person", "Note", "Service"}[i%3], Summary: s.String(),
+		Created: graph.Time(1_700_000_000_000_000 + int64(i)*1_000_003%7_919_000_000),
+		Props:   []ipld.Entry{{Key: "team", Value: ipld.StringValue(fmt.Sprint("team", i%50))}},
+	}}
+}
+
+// grown returns an index and its documents after up to five updates. Each adds, replaces and removes some of at most
+// space nodes.
+func grown(
+	t *testing.T, rng *rand.Rand, space int, doc func(graph.ID) *Document,
+) (collection, *Index) {
+	t.Helper()
+	ctx, blocks := context.Background(), mem.New().Derived()
+	docs, m := collection{}, ipld.CID{}
+	for range 1 + rng.IntN(5) {
+		next := maps.Clone(docs)
+		for range rng.IntN(space) {
+			id := randomID(rng, space)
+			next[id] = doc(id)
+			if rng.IntN(5) == 0 {
+				delete(next, id)
+			}
+		}
+		var err error
+		m, err = Update(ctx, blocks, m, changes(docs, next), UpdateOptions{})
+		must.OK(t, err)
+		docs = next
+	}
+	x := must.Get(Open(ctx, blocks, m, nil))(t)
+	return docs, x
 }
