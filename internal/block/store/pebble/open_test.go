@@ -227,3 +227,31 @@ func TestLargeCommit(t *testing.T) {
 	}
 	must.Equal(t, must.Get(after.Head(ctx))(t), opHead(1), "head")
 }
+
+// openMem opens a new store in memory. Small memtables produce tables early.
+func openMem(t testing.TB) *Store {
+	t.Helper()
+	return openFS(t, vfs.NewMem(), Options{Create: true, MemTableBytes: 64 << 10})
+}
+
+func openFS(t testing.TB, fs vfs.FS, opts Options) *Store {
+	t.Helper()
+	opts.FS = fs
+	return must.Get(Open("/repo/.mnem", opts))(t)
+}
+
+func openDisk(t testing.TB, dir string, opts Options) *Store {
+	t.Helper()
+	return must.Get(Open(dir, opts))(t)
+}
+
+func TestConformance(t *testing.T) {
+	t.Run("mem", func(t *testing.T) {
+		storetest.Run(t, func(t *testing.T) store.Store { return openMem(t) })
+	})
+	t.Run("disk", func(t *testing.T) {
+		storetest.Run(t, func(t *testing.T) store.Store {
+			return openDisk(t, t.TempDir()+"/.mnem", Options{Create: true})
+		})
+	})
+}
