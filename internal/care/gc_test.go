@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/block/prolly"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/care"
@@ -378,4 +381,351 @@ func TestRetrieveDuringPurge(t *testing.T) {
 	}
 	done.Store(true)
 	wg.Wait()
+}
+
+// commitsOf is a store of so many commits of two nodes and an edge each.
+func commitsOf(t *testing.T, commits int) *mem.Store {
+	t.Helper()
+	st := mem.New()
+	r := repokit.OverStore(t, st)
+	for i := range commits {
+		repokit.Lines(t, r, repokit.Person(i)+"\n"+repokit.Person(i+commits)+"\n"+
+			fmt.Sprintf(`{"edge":{"type":"knows","src":"p%d","dst":"p%d"}}`, i, i/2))
+	}
+	return st
+}
+
+// TestWorkOfCollections bounds how much a collection reads, and how much of that by single reads: the log, and the
+// index of each commit. All else is read once, in storage order.
+func TestWorkOfCollections(t *testing.T) {
+	const commits = 200
+	st := commitsOf(t, commits)
+	for _, keep := range []int{0, 1, commits} {
+		var stored int64
+		w := repokit.Measure(t, st, func(r *core.Repo) {
+			res, err := care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By, KeepOps: keep, DryRun: true})
+			must.OK(t, err)
+			stored = int64(res.Kept + res.Blocks)
+			must.Equal(t, res.Blocks > 0, keep > 0, "keeping ", keep, " operations: ", res)
+		})
+		t.Logf("keeping %d operations: %v, %d one by one, of %d blocks", keep, w, w.Facts.Gets, stored)
+		must.Check(t, w.Facts.Gets <= 2*commits+20 && w.Facts.BlocksRead <= stored+4*commits,
+			"keeping %d operations of %d reads %+v", keep, commits, w.Facts)
+	}
+}
+
+// TestGCFindsStrays removes blocks that no operation leads to while no operation falls behind the horizon: isolated
+// ones, ones leading to others of their kind or to blocks that stay, and ones linked from garbage.
+func TestGCFindsStrays(t *testing.T) {
+	r, st := repokit.OverMem(t)
+	c := repokit.Lines(t, r, repokit.Person(1)+"\n"+repokit.Person(2))
+	must.Equal(t, repokit.Gc(t, r, 0).Blocks, 0, "collected")
+	before, _ := count(t, st)
+	leaf := store.NewBlock(ipld.Raw, []byte("leaf"))
+	record := func(links ...ipld.CID) store.Block {
+		list := []ipld.Value{}
+		for _, l := range links {
+			list = append(list, ipld.LinkValue(l))
+		}
+		return store.NewBlock(ipld.DagCBOR, ipld.AppendValue(nil, ipld.ListValue(list...)))
+	}
+	inner := record(leaf.CID, c.Commit)
+	missing := store.NewBlock(ipld.Raw, []byte("not stored"))
+	for _, strays := range [][]store.Block{
+		{leaf}, {leaf, inner}, {leaf, inner, record(inner.CID, inner.CID, c.Graph)},
+		{record(missing.CID)}, // as many are missing as are not led to
+	} {
+		must.OK(t, st.Facts().Put(t.Context(), strays...))
+		must.Equal(t, repokit.Gc(t, r, 0).Blocks, len(strays), "collected")
+		after, _ := count(t, st)
+		must.Check(t, after == before, "%d blocks, want %d", after, before)
+	}
+	res, err := care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By, Grace: time.Hour})
+	must.Check(t, err == nil && res.Blocks == 0 && res.Kept >= before, "%+v, %v", res, err)
+}
+
+// TestWorkOfPurges bounds how often a purge reads all blocks: twice, and once more for a node with edges, to find
+// what else leads to their other ends.
+func TestWorkOfPurges(t *testing.T) {
+	const commits = 100
+	st := commitsOf(t, commits)
+	stored, _ := count(t, st)
+	for key, passes := range map[string]int64{
+		fmt.Sprintf("p%d", commits+1): 2, // without edges
+		"p1":                          3,
+	} {
+		w := repokit.Measure(t, st, func(r *core.Repo) {
+			res, err := care.Purge(t.Context(), r, key, care.PurgeOptions{Stamp: repokit.By, DryRun: true})
+			must.OK(t, err)
+			must.Check(t, len(res.Erased) != 0, "purge of %s would erase nothing", key)
+		})
+		t.Logf("%s: %v of %d blocks", key, w, stored)
+		if most := passes*int64(stored) + 100; w.Facts.BlocksRead > most || w.Facts.BlocksRead < most-200 {
+			t.Errorf("purge of %s reads %+v, want about %d passes over %d", key, w.Facts, passes, stored)
+		}
+	}
+}
+
+// worn makes a repository with a history that is mostly unused: nodes that change, go and come back, branches that
+// are made and deleted, by a seed. It also returns an undone commit.
+func worn(t *testing.T, seed uint64) (*core.Repo, ipld.CID) {
+	t.Helper()
+	r, err := care.New(t.Context(), mem.New(), repokit.RecordBy, core.Options{})
+	must.OK(t, err)
+	t.Cleanup(func() { _ = r.Close() })
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	var branches []string
+	var lost ipld.CID
+	for i := range 60 {
+		n := rnd.IntN(12)
+		switch k := rnd.IntN(10); {
+		case k < 5 || i < 2 || i == 3:
+			line := fmt.Sprintf(`{"node":{"key":"n%d","type":"Note","summary":"text %d"}}`, n, rnd.IntN(3))
+			var res *core.CommitResult
+			res, err = r.Commit(t.Context(), state.ReadChanges(strings.NewReader(line), "x"), core.CommitOptions{Stamp: repokit.RecordBy})
+			if i == 3 && err == nil {
+				lost = res.Commit
+				_, err = history.Undo(t.Context(), r, "", repokit.RecordBy)
+			}
+		case k < 8:
+			name := fmt.Sprintf("b%d", i)
+			branches = append(branches, name)
+			_, err = r.Branches().Create(t.Context(), name, "main", core.RefOptions{Stamp: repokit.RecordBy})
+		case k < 9 && len(branches) > 0:
+			at := rnd.IntN(len(branches))
+			_, err = r.Branches().Remove(t.Context(), branches[at], core.RefOptions{Stamp: repokit.RecordBy, Force: true})
+			branches = slices.Delete(branches, at, at+1)
+		default:
+			_, err = history.Undo(t.Context(), r, "", repokit.RecordBy)
+		}
+		if gone := new(state.NotFoundError); errors.As(err, &gone) { // undone before
+			err = nil
+		}
+		must.OK(t, err, "seed ", seed, ", step ", i)
+	}
+	return r, lost
+}
+
+// collecting is a collection that knows its horizon.
+func collecting(t *testing.T, r *core.Repo, keep int) *care.Collector {
+	t.Helper()
+	g := &care.Collector{
+		Ctx: t.Context(), Repo: r, Res: &core.GCResult{},
+		Opt: care.GCOptions{Stamp: repokit.RecordBy, KeepOps: keep, DryRun: true, Progress: func(string, int) {}},
+	}
+	must.OK(t, g.MoveHorizon())
+	g.Marks = care.NewMarker(t.Context(), r, g.Opt.Progress)
+	return g
+}
+
+// whatFalls compares the garbage found by reading all blocks in order with what is unreachable by links, and
+// returns its number of blocks.
+func whatFalls(t *testing.T, r *core.Repo, keep int) (went int) {
+	t.Helper()
+	found, want := collecting(t, r, keep), collecting(t, r, keep)
+	if known, err := found.ReadAll(); err != nil || !known {
+		t.Fatalf("keeping %d: it does not know: %v", keep, err)
+	}
+	must.OK(t, want.Mark())
+	must.OK(t, want.List())
+	for _, list := range [][2][]ipld.CID{{found.Roots, want.Roots}, {found.Rest, want.Rest}} {
+		slices.SortFunc(list[0], ipld.CID.Compare)
+		slices.SortFunc(list[1], ipld.CID.Compare)
+		must.Same(t, list[0], list[1], "keeping ", keep)
+		went += len(list[1])
+	}
+	if *found.Res != *want.Res || found.KeptBytes != want.KeptBytes ||
+		found.Marks.Texts.Len() != want.Marks.Texts.Len() {
+		t.Errorf("keeping %d: %+v, want %+v", keep, *found.Res, *want.Res)
+	}
+	return went
+}
+
+// TestWhatFalls collects histories, with and without a lease on a commit that only garbage leads to.
+func TestWhatFalls(t *testing.T) {
+	went := 0
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			r, lost := worn(t, seed)
+			release := must.Get(r.Lease(t.Context(), lost))(t)
+			for range 2 {
+				for _, keep := range []int{1, 2, 7, 30, 50} {
+					went += whatFalls(t, r, keep)
+				}
+				release()
+			}
+		})
+	}
+	must.Check(t, went >= 2000, "%d blocks went in all: too few to tell", went)
+}
+
+// TestViewThatWasAPart collects while the view that stays was a chunk of, and is linked from, views that fall.
+func TestViewThatWasAPart(t *testing.T) {
+	r, _ := worn(t, 1)
+	for i := range 90 {
+		_, err := r.Branches().Create(t.Context(), fmt.Sprintf("a%02d", i), "main", core.RefOptions{Stamp: repokit.RecordBy})
+		must.OK(t, err)
+	}
+	must.OK(t, r.Branches().Switch(t.Context(), "a00", core.SwitchOptions{Stamp: repokit.RecordBy}))
+	var first ipld.CID
+	stay := make(map[string]bool)
+	tree := func() *prolly.Map {
+		v := must.Get(r.Current(t.Context()))(t)
+		return v.Tree
+	}
+	must.OK(t, tree().Walk(t.Context(), func(c ipld.CID, level int) (bool, error) {
+		if level > 0 || first.Defined() {
+			return true, nil
+		}
+		first = c
+		block, err := r.Store.Facts().Get(t.Context(), c)
+		if err != nil {
+			return false, err
+		}
+		entries, err := prolly.Leaf(block)
+		for _, e := range entries {
+			stay[string(e.Key)] = true
+		}
+		return true, err
+	}))
+	branches := must.Get(r.Branches().List(t.Context()))(t)
+	for _, b := range branches {
+		if !stay["refs/heads/"+b.Name] {
+			_, err := r.Branches().Remove(t.Context(), b.Name, core.RefOptions{Stamp: repokit.RecordBy, Force: true})
+			must.OK(t, err)
+		}
+	}
+	must.Equal(t, tree().Root(), first, "the view")
+	whatFalls(t, r, 1)
+}
+
+// roomStore counts how often room was given back.
+type roomStore struct {
+	*mem.Store
+	reclaimed int
+}
+
+func (s *roomStore) Reclaim(context.Context) error {
+	s.reclaimed++
+	return nil
+}
+
+// TestGCGivesBackRoom: the store is rewritten only if much was removed.
+func TestGCGivesBackRoom(t *testing.T) {
+	st := &roomStore{Store: mem.New()}
+	r := repokit.OverStore(t, st)
+	for n := range 3 {
+		repokit.Lines(t, r, repokit.Person(n))
+	}
+	dry, err := care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By, KeepOps: 1, DryRun: true})
+	must.OK(t, err, "a dry run: ", dry, ", rewritten")
+	must.Equal(t, st.reclaimed, 0, "a dry run: ", dry, ", rewritten")
+	var text string
+	for n := range 500 {
+		text += repokit.Person(100+n) + "\n"
+	}
+	repokit.Branch(t, r, "side", "HEAD")
+	repokit.CommitOn(t, r, "side", text)
+	repokit.DropBranch(t, r, "side")
+	waitForCleanups()
+	if res := repokit.Gc(t, r, 1); res.Blocks < 500 || st.reclaimed != 1 {
+		t.Errorf("%+v, rewritten %d times", res, st.reclaimed)
+	}
+	repokit.Lines(t, r, text)
+	repokit.Lines(t, r, repokit.Person(3)) // which leaves an operation and a few tree chunks behind
+	if res := repokit.Gc(t, r, 1); res.Blocks == 0 || st.reclaimed != 1 {
+		t.Errorf("little removed: %+v, rewritten %d times", res, st.reclaimed)
+	}
+}
+
+// lateStore does something else between giving a reader its head and letting it read.
+type lateStore struct {
+	*mem.Store
+	meanwhile func()
+}
+
+func (s *lateStore) Head(ctx context.Context) (store.Head, error) {
+	head, err := s.Store.Head(ctx)
+	if do := s.meanwhile; do != nil {
+		s.meanwhile = nil
+		do()
+	}
+	return head, err
+}
+
+// TestGCOfWhatIsBeingRead: a reader overtaken by commits and a collection of all older operations reads the newest.
+// Damage remains an error.
+func TestGCOfWhatIsBeingRead(t *testing.T) {
+	st := &lateStore{Store: mem.New()}
+	r := repokit.OverStore(t, st)
+	repokit.Lines(t, r, repokit.Person(0))
+	var newest ipld.CID
+	overtake := func() {
+		for n := range 3 {
+			newest = repokit.Lines(t, r, repokit.Person(n+1)).Commit
+		}
+		repokit.Gc(t, r, 1)
+	}
+	st.meanwhile = overtake
+	must.Equal(t, repokit.Head(t, r).CID(), newest, "read")
+	st.meanwhile = overtake
+	must.Get(r.Refs(t.Context()))(t)
+	now, err := st.Head(t.Context())
+	if err == nil {
+		err = st.Facts().(store.Deleter).Delete(t.Context(), now.Operation)
+	}
+	must.OK(t, err)
+	_, err = r.Snapshot(t.Context(), "HEAD")
+	must.Fail(t, err, store.ErrCorrupt)
+}
+
+// dropping drops all indexes once its cells were listed, like a concurrent repair.
+type dropping struct {
+	care.DerivedDeleter
+	drop func() error
+}
+
+func (d *dropping) Cells(ctx context.Context, fn func(key, value ipld.CID) error) error {
+	var cells [][2]ipld.CID
+	err := d.DerivedDeleter.Cells(ctx, func(key, value ipld.CID) error {
+		cells = append(cells, [2]ipld.CID{key, value})
+		return nil
+	})
+	if drop := d.drop; err == nil && drop != nil {
+		d.drop = nil
+		err = drop()
+	}
+	for _, c := range cells {
+		if err == nil {
+			err = fn(c[0], c[1])
+		}
+	}
+	return err
+}
+
+// TestCollectionMeetsRepair has a repair drop the indexes that a collection walks ahead of the locks.
+func TestCollectionMeetsRepair(t *testing.T) {
+	ctx := t.Context()
+	by := state.Stamp{Author: "Tess Tester", Command: []string{"commit"}}
+	r := must.Get(care.New(ctx, mem.New(), by, core.Options{}))(t)
+	defer func() { _ = r.Close() }() // in memory
+	for i := range 3 {
+		changes := func(yield func(graph.Change, error) bool) {
+			yield(graph.Change{Node: &graph.NodeChange{
+				Key: fmt.Sprint("n", i), Type: "N", Summary: new("some words"),
+			}}, nil)
+		}
+		must.Get(r.Commit(ctx, changes, core.CommitOptions{Stamp: by}))(t)
+		must.Get(r.Indexes().Rebuild(ctx, string(graph.Head)))(t)
+	}
+	dropped := 0
+	g := &care.Collector{Ctx: ctx, Repo: r, Res: &core.GCResult{}, Opt: care.GCOptions{
+		Stamp: by, KeepOps: care.DefaultKeepOps, Progress: func(string, int) {},
+	}}
+	g.Derived = &dropping{r.Store.Derived().(care.DerivedDeleter), func() error { dropped++; return care.DropIndexes(ctx, r) }}
+	g.Marks = care.NewMarker(ctx, r, g.Opt.Progress)
+	must.OK(t, g.Mark())
+	must.OK(t, g.SweepDerived(), "dropped")
+	must.Equal(t, dropped, 1, "dropped")
+	must.Get(r.Indexes().Rebuild(ctx, string(graph.Head)))(t)
 }

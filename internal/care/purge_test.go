@@ -2,6 +2,7 @@ package care_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -9,9 +10,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/mnem-project/mnem/adjacency"
+	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
+	"github.com/mnem-project/mnem/internal/block/store/mem"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange"
@@ -299,4 +304,197 @@ func TestPurgeByTitle(t *testing.T) {
 		t.Errorf("what was removed is named by its key: %+v, %v", res, err)
 	}
 	must.Equal(t, repokit.NodeByKey(t, repokit.Head(t, r), "e").Summary, "a")
+}
+
+// TestPurgeSigned signs what a purge writes when it is known: the redactions at once, then the commits of all branches
+// at once. Nothing is erased before.
+func TestPurgeSigned(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), ".mnem")
+	r, st := repokit.OpenPlain(t, dir)
+	repokit.FillSecret(t, r)
+	key := must.Get(commit.NewSecret(bytes.NewReader(bytes.Repeat([]byte{1}, commit.KeyLen))))(t)
+	made := state.Signatures{}
+	opt := care.PurgeOptions{Stamp: repokit.By}
+	opt.Sign = made.Sign
+	want := repokit.PurgeZed(t, r, care.PurgeOptions{DryRun: true})
+	for _, records := range []int{len(want.Erased), len(want.Branches)} {
+		found := len(repokit.Found(t, dir, st, repokit.Secrets))
+		var lacks *state.UnsignedError
+		if _, err := care.Purge(t.Context(), r, "zed", opt); !errors.As(err, &lacks) || len(lacks.Records) != records {
+			t.Fatalf("%v: want %d records", err, records)
+		}
+		must.Equal(t, len(repokit.Found(t, dir, st, repokit.Secrets)), found, "texts are in")
+		for _, record := range lacks.Records {
+			signature := must.Get(key.Sign(record))(t)
+			made.Add(record, signature)
+		}
+	}
+	res, err := care.Purge(t.Context(), r, "zed", opt)
+	if err != nil || len(res.Branches) != len(want.Branches) || len(res.Erased) != len(want.Erased) {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if where := repokit.Found(t, dir, st, repokit.Secrets); len(where) > 0 {
+		t.Errorf("text is left: %v", where)
+	}
+	repokit.CheckClean(t, r)
+}
+
+// forgetful is a store that loses the answers to commits: the commits are made.
+type forgetful struct {
+	*mem.Store
+	lost bool
+}
+
+func (s *forgetful) Commit(ctx context.Context, old, next store.Head, add ...store.Block) error {
+	err := s.Store.Commit(ctx, old, next, add...)
+	if err == nil && s.lost {
+		err = fmt.Errorf("commit operation %d: %w", next.Seq, store.ErrUnknown)
+	}
+	return err
+}
+
+// TestPurgeOfUnknownOutcome: the next opening finishes a purge whose commit was made but not confirmed.
+func TestPurgeOfUnknownOutcome(t *testing.T) {
+	ctx := t.Context()
+	by := state.Stamp{Author: "a", Time: 1, Command: []string{"x"}}
+	st := &forgetful{Store: mem.New()}
+	r := must.Get(care.New(ctx, st, by, core.Options{}))(t)
+	line := `{"node":{"key":"secret","type":"N","summary":"The word is heron."}}`
+	must.Get(r.Commit(ctx, state.ReadChanges(strings.NewReader(line), "x"), core.CommitOptions{Stamp: by}))(t)
+	snap := must.Get(r.Snapshot(ctx, "HEAD"))(t)
+	id := must.Get(rank.Find(ctx, snap, "secret", nil))(t)
+	_, block, err := snap.Node(ctx, id)
+	must.OK(t, err)
+	st.lost = true
+	_, err = care.Purge(ctx, r, "secret", care.PurgeOptions{Stamp: by})
+	must.Fail(t, err, store.ErrUnknown)
+	st.lost = false
+	must.Get(care.New(ctx, st, by, core.Options{}))(t)
+	_, err = st.Facts().Get(ctx, block)
+	must.Fail(t, err, store.ErrRedacted)
+}
+
+// TestPurgeCallsFiles: Files gets the texts before the store changes, and again afterwards. Its first error leaves
+// everything unchanged; after its second one the same purge continues.
+func TestPurgeCallsFiles(t *testing.T) {
+	ctx := t.Context()
+	r, st := repokit.OverMem(t)
+	repokit.Lines(t, r, repokit.NodeLine("zed", `,"summary":"`+repokit.SecretSummary+`"`)+"\n"+repokit.NodeLine("bob", ""))
+	broken := errors.New("broken")
+	var calls []string
+	var held bool
+	failAt := ""
+	files := func(ctx context.Context, holds func(string) bool, dry bool) (bool, error) {
+		_, _, err := repokit.Head(t, r).Node(ctx, graph.NodeID("zed"))
+		call := fmt.Sprintf("there %v, dry %v", err == nil, dry)
+		calls = append(calls, call)
+		must.Check(t, !holds("zed") && !holds("bob cooks"), "a text that is too short, or another one, counts")
+		held = holds("it says: " + repokit.SecretSummary + "!")
+		if call == failAt {
+			return false, broken
+		}
+		return held, nil
+	}
+	purge := func(dry bool) error {
+		calls, held = nil, false
+		_, err := care.Purge(ctx, r, "zed", care.PurgeOptions{Stamp: repokit.By, Files: files, DryRun: dry})
+		return err
+	}
+	if err := purge(true); err != nil || !slices.Equal(calls, []string{"there true, dry true"}) || !held {
+		t.Errorf("a dry run: %q, held %v, %v", calls, held, err)
+	}
+	failAt = "there true, dry false"
+	must.Fail(t, purge(false), broken)
+	if n := repokit.NodeByKey(t, repokit.Head(t, r), "zed"); n.Summary != repokit.SecretSummary {
+		t.Errorf("something was erased: %+v", n)
+	}
+	if note, err := st.Note(ctx); note != nil || err != nil {
+		t.Errorf("a note is left: %x, %v", note, err)
+	}
+	failAt = "there false, dry false"
+	if err := purge(false); !errors.Is(err, broken) || !held {
+		t.Errorf("files fail later: held %v, %v", held, err)
+	}
+	failAt = ""
+	must.OK(t, purge(false), "the purge again")
+	must.Equal(t, len(calls), 2, "the purge again")
+}
+
+// TestPurgeTextInFilesAlone purges a text that only files outside the store contain.
+func TestPurgeTextInFilesAlone(t *testing.T) {
+	ctx := t.Context()
+	r, _ := repokit.OverMem(t)
+	repokit.Lines(t, r, repokit.NodeLine("bob", ""))
+	for _, held := range []bool{true, false} {
+		calls := 0
+		files := func(_ context.Context, holds func(string) bool, dry bool) (bool, error) {
+			if calls++; !holds("THE LETTERS of quillfeather") {
+				t.Error("the text in another case does not count")
+			}
+			return held, nil
+		}
+		_, err := care.PurgeText(ctx, r, "letters of Quillfeather", care.PurgeOptions{Stamp: repokit.By, Files: files})
+		if (err == nil) != held || !held && !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("held %v: %v", held, err)
+		}
+		must.Equal(t, calls, map[bool]int{true: 3, false: 1}[held], "held ", held)
+	}
+}
+
+// TestErasurePending purges while the disk has no space to rewrite tables: the purge is recorded and reports
+// remaining bytes, and the next opening, purge or collection continues.
+func TestErasurePending(t *testing.T) {
+	ctx := t.Context()
+	mem := vfs.NewMem()
+	opt := core.Options{FS: mem}
+	r := must.Get(care.Init(ctx, "/r", repokit.By, opt))(t)
+	for _, key := range []string{"a", "b", "c", "d", "e"} {
+		repokit.Lines(t, r, repokit.NodeLine(key, `,"summary":"about `+key+`"`))
+	}
+	full, room := vfs.DiskUsage{AvailBytes: 300 << 10}, vfs.DiskUsage{AvailBytes: 1 << 30}
+	purge := func(key string) bool {
+		t.Helper()
+		res := must.Get(care.Purge(ctx, r, key, care.PurgeOptions{Stamp: repokit.By}))(t)
+		return res.Pending
+	}
+	pending := func(want bool) {
+		t.Helper()
+		if got, err := care.ErasurePending(ctx, r); err != nil || got != want {
+			t.Errorf("pending %v, %v, want %v", got, err, want)
+		}
+	}
+	reopen := func() {
+		t.Helper()
+		must.OK(t, r.Close())
+		r = must.Get(care.Open("/r", opt))(t)
+	}
+	pending(false)
+	mem.TestingSetDiskUsage(full)
+	must.Check(t, purge("a"), "it claims that bytes are gone")
+	pending(true)
+	reopen() // which finds no room either, and opens
+	pending(true)
+	must.Check(t, must.Err(care.Purge(ctx, r, "none", care.PurgeOptions{Stamp: repokit.By})) != nil,
+		"purged what is not there")
+	pending(true)
+	var lacks *store.NoRoomError
+	_, err := care.Purge(ctx, r, "b", care.PurgeOptions{Stamp: repokit.By}) // opening for writing takes more
+	must.Check(t, errors.As(err, &lacks) && lacks.MustFree() != 0 && lacks.Erasing,
+		"a purge without room: %v", err)
+	pending(true)
+	mem.TestingSetDiskUsage(room)
+	reopen()
+	pending(false)
+	mem.TestingSetDiskUsage(full)
+	must.Check(t, purge("c"), "it claims that bytes are gone")
+	mem.TestingSetDiskUsage(room)
+	must.Get(care.GC(ctx, r, care.GCOptions{Stamp: repokit.By}))(t)
+	pending(false)
+	mem.TestingSetDiskUsage(full)
+	must.Check(t, purge("d"), "it claims that bytes are gone")
+	mem.TestingSetDiskUsage(room)
+	must.Check(t, !purge("e"), "with room it is pending")
+	pending(false)
+	repokit.CheckClean(t, r)
+	must.OK(t, r.Close())
 }

@@ -120,3 +120,5 @@ func TestRepairWithDamagedFacts(t *testing.T) {
 	r = must.Get(care.New(ctx, tamper, repokit.By, core.Options{}))(t)
 	retrieves("with nothing in memory")
 }
+
+func TestOnDatabase(t *testing.T) { repokit.OnDatabase(t, 5) }
