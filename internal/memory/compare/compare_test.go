@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/cases"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
@@ -104,5 +105,19 @@ func FuzzCompare(f *testing.F) {
 		if c := Compare(a, a); c.Similarity > 0 && len(c.Differs) > 0 {
 			t.Errorf("%q differs from itself: %v", a, c.Differs)
 		}
+	})
+}
+
+// TestGoldLikeness scores how like pairs of texts are and what differs between them.
+func TestGoldLikeness(t *testing.T) {
+	cases.Gold(t, "testdata/gold/likeness.jsonl", 791, func(t testing.TB, c cases.Case) any {
+		var in struct{ First, Second string }
+		cases.Parse(t, c.Input, &in)
+		got := Compare(in.First, in.Second)
+		differs := []any{}
+		for _, d := range got.Differs {
+			differs = append(differs, map[string]any{"kind": d.Kind, "first": d.A, "second": d.B})
+		}
+		return map[string]any{"likeness": got.Similarity, "differs": differs}
 	})
 }

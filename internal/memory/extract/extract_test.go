@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/mnem-project/mnem/internal/testkit/cases"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
@@ -93,4 +94,57 @@ func TestLong(t *testing.T) {
 			must.Require(t, utf8.RuneCountInString(s[:e.End]) <= MaxText, "%q: found behind the bound", part)
 		}
 	}
+}
+
+func TestGivenName(t *testing.T) {
+	for full, want := range map[string]string{
+		"Caroline Smith": "caroline", "Vincent van Gogh": "vincent", "Anna-Lena O'Hara": "anna-lena",
+		"J. R. Tolkien": "j.", "Élodie Durand": Fold("Élodie"), "Caroline": "", "": "", "Caroline smith": "",
+		"caroline Smith": "", "Kafka Cluster": "", "Apple Watch": "", "Galaxy Tablet": "", "Google Maps": "", "May Release": "", "Team Caroline": "", "Server 5": "",
+		"A B C D E": "", "van Gogh": "", "Caroline  Smith": "caroline", "Caroline Smith2": "",
+	} {
+		must.Equal(t, GivenName(full), want, full)
+	}
+	for word, want := range map[string]string{
+		"Caroline": "caroline", "caroline": "caroline", "Kafka": "", "Server": "", "Apple": "", "Caroline Smith": "",
+		"": "", "Caro5": "", "x@y": "",
+	} {
+		must.Equal(t, FirstName(word), want, word)
+	}
+}
+
+// TestGoldEntities scores what texts name.
+func TestGoldEntities(t *testing.T) {
+	type entity struct {
+		Kind  Kind   `json:"kind"`
+		Key   string `json:"key"`
+		Start int    `json:"start"`
+		End   int    `json:"end"`
+	}
+	cases.Gold(t, "testdata/gold/entities.jsonl", 72, func(t testing.TB, c cases.Case) any {
+		var in struct {
+			Text  string
+			Known []string
+		}
+		cases.Parse(t, c.Input, &in)
+		found := []entity{}
+		for _, e := range Entities(in.Text, in.Known) {
+			found = append(found, entity{e.Kind, e.Key, e.Start, e.End})
+		}
+		return map[string]any{"entities": found}
+	})
+}
+
+// TestGoldSignals scores what texts say of causes.
+func TestGoldSignals(t *testing.T) {
+	cases.Gold(t, "testdata/gold/signals.jsonl", 28, func(t testing.TB, c cases.Case) any {
+		var in struct{ Text string }
+		cases.Parse(t, c.Input, &in)
+		found := []any{}
+		for _, g := range Signals(in.Text) {
+			found = append(found, map[string]any{"relation": g.Relation, "phrase": g.Phrase, "start": g.Start,
+				"cause": g.Cause, "effect": g.Effect})
+		}
+		return map[string]any{"signals": found}
+	})
 }

@@ -1,7 +1,9 @@
 package remember
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -14,8 +16,12 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/recall"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/memkit"
 	"github.com/mnem-project/mnem/internal/testkit/must"
+	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -308,6 +314,274 @@ func TestLinksDeterminism(t *testing.T) {
 			want = text
 		} else if text != want {
 			t.Errorf("%s\nwant\n%s", text, want)
+		}
+	}
+}
+
+// nodeOf returns the id of the node that a written link names.
+func nodeOf(name string) graph.ID {
+	if id, err := graph.ParseID(name); err == nil {
+		return id
+	}
+	return graph.NodeID(name)
+}
+
+// aliases returns the keys of the nodes that the node of a first name is an alias of.
+func aliases(t *testing.T, r Remembered) (out []graph.ID) {
+	t.Helper()
+	for _, l := range r.Links {
+		if l.Type == memory.EdgeAlias {
+			out = append(out, nodeOf(l.Dst))
+		}
+	}
+	return out
+}
+
+// TestAlias holds that a first name alone binds to the full name that begins with it if there is one.
+func TestAlias(t *testing.T) {
+	full := graph.NodeID("entity/caroline smith")
+	for _, c := range []struct {
+		name   string
+		before []string
+		say    string
+		want   []graph.ID
+	}{
+		{"one", []string{"On Monday Caroline Smith moved"}, "On Friday Caroline left", []graph.ID{full}},
+		{"two", []string{"On Monday Caroline Smith moved", "On Tuesday Caroline Jones moved"},
+			"On Friday Caroline left", nil},
+		{"none", []string{"On Monday Carol Smith moved"}, "On Friday Caroline left", nil},
+		{"last name", []string{"On Monday Caroline Smith moved"}, "On Friday Smith left", nil},
+		{"no person", []string{"On Monday the Kafka Cluster moved"}, "On Friday Kafka left", nil},
+	} {
+		m := newMemory(t)
+		keep(t, m, said(c.before...)...)
+		must.Same(t, aliases(t, keep(t, m, said(c.say)...)[0]), c.want, c.name)
+	}
+}
+
+// TestAliasStays checks that an alias is not bound again, whatever comes later, nor after its edge was hidden.
+func TestAliasStays(t *testing.T) {
+	m := newMemory(t)
+	got := keep(t, m, said("On Monday Caroline Smith moved", "On Friday Caroline left")...)
+	short, full := graph.NodeID("entity/caroline"), graph.NodeID("entity/caroline smith")
+	must.Same(t, aliases(t, got[1]), []graph.ID{full}, "bound to")
+	edge := graph.EdgeID(short, memory.EdgeAlias, full, "")
+	if _, _, err := m.headOf(t).Edge(t.Context(), edge); err != nil {
+		t.Fatal(err)
+	}
+	commitChanges(t, m, graph.Change{Mark: &graph.MarkChange{
+		On: graph.MarkRef{Edge: &graph.EdgeRef{ID: edge}}, State: graph.Forgotten,
+	}})
+	for _, s := range []string{"On Sunday Caroline came back", "On Monday Caroline Jones moved",
+		"On Tuesday Caroline rowed"} {
+		if got := aliases(t, keep(t, m, said(s)...)[0]); got != nil {
+			t.Errorf("%s: bound to %v again", s, got)
+		}
+	}
+}
+
+// TestAliasKeepsNoName holds that purging the only memory that mentions a name takes the name with it,
+// though it is an alias.
+func TestAliasKeepsNoName(t *testing.T) {
+	m := newMemory(t)
+	got := keep(t, m, said("On Monday Caroline Smith moved", "On Friday Caroline left")...)
+	res := must.Get(care.Purge(t.Context(), m.r, got[1].ID.String(), care.PurgeOptions{Stamp: linkBy}))(t)
+	must.Check(t, slices.Contains(res.Derived, graph.NodeID("entity/caroline")), "gone are %v", res.Derived)
+	must.Check(t, !slices.Contains(res.Derived, graph.NodeID("entity/caroline smith")),
+		"a name goes that another memory mentions")
+}
+
+// linked returns the names of the nodes that edges of a type lead to.
+func linked(t *testing.T, m *Writer, r Remembered, typ string) []string {
+	t.Helper()
+	var out []string
+	for _, l := range r.Links {
+		if l.Type != typ {
+			continue
+		}
+		n, _, err := m.headOf(t).Node(t.Context(), nodeOf(l.Dst))
+		must.OK(t, err)
+		out = append(out, cmp.Or(n.Key, n.ID.String()))
+	}
+	return out
+}
+
+// TestOneNameOneNode checks that everything under one name is one node, whichever way it came first, and that people
+// who share a title stay separate.
+func TestOneNameOneNode(t *testing.T) {
+	type said struct {
+		req             Request
+		about, mentions []string
+	}
+	tell := func(text, about string, named ...string) Request {
+		return Request{Text: text, About: about, Entities: named}
+	}
+	for name, list := range map[string][]said{
+		"subject first": {
+			{tell("The desk is hers", "carol"), []string{"carol"}, nil},
+			{tell("On Monday Carol moved to Lyon", ""), nil, []string{"carol", "entity/lyon"}},
+			{tell("It was sold", "", "CAROL"), nil, []string{"carol"}},
+			{tell("The chair is hers", "Carol"), []string{"carol"}, nil},
+			{tell("The lamp is hers", "entity/carol"), []string{"carol"}, nil},
+			{tell("On Monday Carol Cole left", ""), nil, []string{"entity/carol cole"}},
+		},
+		"mention first": {
+			{tell("On Monday Dana Dahl moved", ""), nil, []string{"entity/dana dahl"}},
+			{tell("The desk is hers", "Dana  dahl"), []string{"entity/dana dahl"}, nil},
+			{tell("The chair is hers", "key:dana dahl"), []string{"dana dahl"}, nil},
+			{tell("On Tuesday Dana Dahl left", ""), nil, []string{"entity/dana dahl"}},
+		},
+	} {
+		for _, batch := range []bool{false, true} {
+			m := newMemory(t)
+			var reqs []Request
+			for _, s := range list {
+				reqs = append(reqs, s.req)
+			}
+			var got []Remembered
+			if !batch {
+				got = keep(t, m, reqs...)
+			} else if res, err := m.RememberAll(t.Context(), rememberAt(0), reqs); err != nil {
+				t.Fatal(err)
+			} else {
+				got = res.Memories
+			}
+			for i, s := range list {
+				mentions := linked(t, m, got[i], memory.EdgeMentions)
+				if a := linked(t, m, got[i], memory.EdgeAbout); !slices.Equal(a, s.about) ||
+					!slices.Equal(mentions, s.mentions) {
+					t.Errorf("%s, batch %t, %q: about %q, mentions %q", name, batch, s.req.Text, a, mentions)
+				}
+			}
+		}
+	}
+}
+
+// TestNamesakes makes two entities of one title, and a person of another type. A mention of the title means neither
+// entity, and the person does not count as an entity.
+func TestNamesakes(t *testing.T) {
+	m := newMemory(t)
+	memkit.Tell(t, m.r,
+		`{"node":{"key":"p1","type":"Entity","summary":"Max Muster"}}`,
+		`{"node":{"key":"p2","type":"Entity","summary":"max muster"}}`,
+		`{"node":{"key":"p3","type":"Entity","summary":"Eva Evers"}}`,
+		`{"node":{"key":"olga","type":"Person","summary":"Olga Orr"}}`,
+		`{"node":{"id":"feedbeef-0000-0000-0000-000000000000","type":"fact","summary":"x"}}`)
+	got := keep(t, m,
+		Request{Text: "On Monday Max Muster met Eva Evers and Olga Orr"},
+		Request{Text: "The desk is hers", About: "eva evers"},
+		Request{Text: "The desk is theirs", About: "olga orr"})
+	if a := linked(t, m, got[0], memory.EdgeMentions); !slices.Equal(a,
+		[]string{"p3", "entity/max muster", "entity/olga orr"}) {
+		t.Errorf("%q", a)
+	}
+	must.Same(t, linked(t, m, got[1], memory.EdgeAbout), []string{"p3"})
+	must.Same(t, linked(t, m, got[2], memory.EdgeAbout), []string{"entity/olga orr"})
+	_, err := m.Remember(t.Context(), rememberAt(9), Request{Text: "It is so", About: "feedbeef"})
+	var bad *RequestError
+	must.Check(t, errors.As(err, &bad) && bad.Param == "about", "%v", err)
+	keep(t, m, Request{Text: "It is so", About: "key:feedbeef"})
+}
+
+// TestEdgesAreCounted checks that the reported edges equal the written ones.
+func TestEdgesAreCounted(t *testing.T) {
+	m := newMemory(t)
+	req := Request{Text: "Dana Dahl works at Globex", About: "dana", Property: "employer",
+		Tags: []string{"work"}, Sources: []string{"manual:ana"}}
+	again := req
+	again.Text, again.Sources, again.Tags = "dana dahl works at globex!", []string{"manual:bo"},
+		[]string{"people", "work"}
+	for i, req := range []Request{req, again, req} {
+		_, before, _, _ := m.headOf(t).Sizes()
+		got := keep(t, m, req)[0]
+		_, after, _, _ := m.headOf(t).Sizes()
+		of, all := map[string]int{}, 0
+		for _, l := range got.Links {
+			of[l.Type]++
+			if all++; l.Why == "" {
+				t.Errorf("nothing explains %s", l.Type)
+			}
+			e, _, err := m.headOf(t).Edge(t.Context(), l.ID)
+			must.Check(t, err == nil && e.Src == nodeOf(l.Src) && e.Dst == nodeOf(l.Dst) && e.Type == l.Type,
+				"%+v: %+v, %v", l, e, err)
+		}
+		must.Same(t, of, got.Edges, "memory ", i)
+		must.Equal(t, int(after-before), all, "memory ", i)
+	}
+}
+
+// fill makes a memory of n nodes with texts; each mentions an entity.
+func fill(t testing.TB, r *core.Repo, n int) {
+	t.Helper()
+	names := []string{"Alice", "Redis", "Berlin", "Kafka", "Priya", "Lyon"}
+	changes := func(yield func(graph.Change, error) bool) {
+		rng := rand.New(rand.NewPCG(3, 4))
+		for _, name := range names {
+			c := graph.Change{Node: &graph.NodeChange{Key: memory.EntityKey(name), Type: memory.TypeEntity, Summary: &name}}
+			if !yield(c, nil) {
+				return
+			}
+		}
+		for i := range n {
+			d := draft(fmt.Sprintf("note %d says that w%d met w%d", i, rng.IntN(5000), rng.IntN(5000)), 0)
+			e := &graph.EdgeChange{Type: memory.EdgeMentions, Src: graph.Ref{ID: d.ID},
+				Dst: graph.Ref{Key: memory.EntityKey(names[i%len(names)])}}
+			if !yield(graph.Change{Node: &graph.NodeChange{ID: d.ID, Type: memory.Fact, Summary: &d.Text}}, nil) ||
+				!yield(graph.Change{Edge: e}, nil) {
+				return
+			}
+		}
+	}
+	must.Get(r.Commit(t.Context(), changes, core.CommitOptions{Stamp: linkBy}))(t)
+}
+
+// story is a draft with names, a signal and tags.
+func story(i int) *Draft {
+	d := draft(fmt.Sprintf("Alice moved note %d from Redis to Kafka because w%d ran out of memory in "+
+		"Berlin, so Priya called Hamburg %d.", i, i, i), i%20, "conversation:1")
+	d.Tags = []string{"move", "outage"}
+	return d
+}
+
+// TestReadingWork bounds what exploring, related and suggest read, with nothing cached.
+func TestReadingWork(t *testing.T) {
+	effort.Alone(t)
+	last := map[string]int64{}
+	for _, n := range []int{1_000, 10_000} {
+		st := mem.New()
+		r := must.Get(care.New(t.Context(), st, linkBy, core.Options{}))(t)
+		fill(t, r, n)
+		m := New(r)
+		d := story(1)
+		m.writeDrafts(t, LinkOptions{}, nil, d)
+		for _, c := range []struct {
+			name string
+			most int64
+			fn   func(*core.Snapshot) error
+		}{
+			{"explore", 8000, func(s *core.Snapshot) error {
+				_, err := recall.Explore(t.Context(), s, recall.ExploreRequest{Node: graph.NodeID("entity/redis")})
+				return err
+			}},
+			{"related", 2500, func(s *core.Snapshot) error {
+				return must.Err(recall.Related(t.Context(), s, recall.RelatedRequest{ID: d.ID}))
+			}},
+			{"suggest", 500, func(s *core.Snapshot) error {
+				return must.Err(recall.Suggest(t.Context(), s, "w77 ran out of memory in Berlin"))
+			}},
+		} {
+			counts := repokit.NewCounted(st)
+			cold := must.Get(care.New(t.Context(), counts, linkBy, core.Options{}))(t)
+			s := New(cold).headOf(t)
+			counts.FactCounts.Reset()
+			counts.DerivedCounts.Reset()
+			must.OK(t, c.fn(s))
+			reads := counts.FactCounts.Counts().BlocksRead + counts.DerivedCounts.Counts().BlocksRead
+			t.Logf("%d nodes: %s reads %d blocks", n, c.name, reads)
+			if reads > c.most || last[c.name] > 0 && reads > 3*last[c.name]+50 {
+				t.Errorf("%d nodes: %s reads %d blocks, %d in a tenth of it", n, c.name, reads, last[c.name])
+			}
+			last[c.name] = reads
 		}
 	}
 }

@@ -3,6 +3,7 @@ package remember
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +13,10 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/recall"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/memkit"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -265,4 +269,216 @@ func TestQualities(t *testing.T) {
 		}
 		must.Equal(t, got, want, s)
 	}
+}
+
+// TestNearest remembers one text after others, and looks which of them it is told to be near to and may replace.
+func TestNearest(t *testing.T) {
+	const old = "The nightly atlas rebuild starts at 02:30"
+	const now = "The atlas rebuild starts at 04:15"
+	others := []string{"Orders of 40 euros and more ship for free", "Paul is product owner of the shop",
+		"Support answers on weekdays from nine to five"}
+	for name, c := range map[string]struct {
+		req    Request
+		after  int // hours
+		near   bool
+		settle bool
+	}{
+		"days later":        {Request{Text: now}, 48, true, true},
+		"in one sitting":    {Request{Text: now}, 2, true, false},
+		"of something else": {Request{Text: "Ravi is on call in June"}, 48, false, false},
+		"not looked for":    {Request{Text: now, NoDiff: true}, 48, false, false},
+		"already said":      {Request{Text: now, Supersedes: []string{old}}, 48, false, false},
+		"said again":        {Request{Text: old, Tags: []string{"atlas"}}, 48, false, false},
+		"by its cues alone": {Request{Text: "Since then 04:15 is the hour",
+			Cues: []string{"nightly rebuild", "atlas start"}}, 48, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMemory(t)
+			first := keep(t, m, said(slices.Concat(others, []string{old})...)...)[len(others)]
+			res := must.Get(m.Remember(t.Context(), rememberAt(len(others)+c.after), c.req))(t)
+			r := res.Memories[0]
+			if near := len(r.Nearest) > 0 && r.Nearest[0].ID == first.ID; near != c.near || !near && len(r.Nearest) > 0 {
+				t.Errorf("nearest: %+v", r.Nearest)
+			} else if near && (r.Nearest[0].Text != old || r.Nearest[0].Date != day0.String()[:10]) {
+				t.Errorf("%+v, of %s", r.Nearest[0], day0)
+			}
+			if (r.Settle == first.ID) != c.settle || !c.settle && r.Settle != (graph.ID{}) {
+				t.Errorf("settle %s, want %t", r.Settle, c.settle)
+			}
+			must.Equal(t, len(r.Superseded) > 0, c.req.Supersedes != nil, "superseded: ", r.Superseded)
+		})
+	}
+}
+
+// TestBatchAsksNothing remembers several at once: nothing is asked for, and nothing replaced.
+func TestBatchAsksNothing(t *testing.T) {
+	m := newMemory(t)
+	keep(t, m, said("The queue holds 500 messages of a worker")...)
+	for _, timed := range []bool{false, true} {
+		reqs := said("The queue holds 800 messages of a worker", "The gate is green in May")
+		for i := range reqs {
+			reqs[i].Time = graph.OptTime{Time: day0 + 80*hourMicros, Given: timed}
+		}
+		res := must.Get(m.RememberAll(t.Context(), rememberAt(100), reqs))(t)
+		for _, r := range res.Memories {
+			must.Check(t, len(r.Nearest) <= 0 && r.Settle.IsZero() && len(r.Superseded) <= 0,
+				"timed %t: %+v", timed, r)
+		}
+	}
+}
+
+// TestParamsAtOnce changes one parameter each from many sides at once: none undoes another's, and
+// what a later version wrote stays.
+func TestParamsAtOnce(t *testing.T) {
+	r := memkit.Open(t, `{"node":{"key":"a","type":"fact"}}`)
+	later := []ipld.Entry{{Key: "later", Value: ipld.IntValue(7)}}
+	for _, verb := range []string{"importance", verbRemember} {
+		_, err := memory.ChangeVerbParams(t.Context(), r, verb, memkit.Opt, func([]ipld.Entry, error) ([]ipld.Entry, error) {
+			return later, nil
+		})
+		must.OK(t, err)
+	}
+	const n = 8
+	errs := make(chan error, n+2)
+	for i := range n {
+		go func() { // each as if it were a program of its own
+			_, _, err := memory.ChangeHalfLives(t.Context(), r, memkit.Opt, func(own memory.HalfLives) error {
+				own[fmt.Sprint("type", i)] = i + 1
+				return nil
+			})
+			errs <- err
+		}()
+	}
+	for _, change := range []func(*Params){
+		func(p *Params) { p.Keep = true },
+		func(p *Params) { p.SimilarFrom = 40_000 },
+	} {
+		go func() {
+			_, _, err := ChangeParams(t.Context(), r, memkit.Opt,
+				func(p *Params) error { change(p); return nil })
+			errs <- err
+		}()
+	}
+	for range n + 2 {
+		must.OK(t, <-errs)
+	}
+	s := memkit.Tip(t, r)
+	own := must.Get(memory.OwnHalfLivesAt(t.Context(), s))(t)
+	must.Equal(t, len(own), n)
+	p, err := ParamsAt(t.Context(), s)
+	must.Check(t, err == nil && p.Keep && p.SimilarFrom == 40_000, "%+v %v", p, err)
+	for _, verb := range []string{"importance", verbRemember} {
+		entries, err := memory.VerbParams(t.Context(), s, verb)
+		_, ok := ipld.FindEntry(entries, "later")
+		must.Check(t, err == nil && ok, "%s: %v %v", verb, entries, err)
+	}
+}
+
+// TestRelatedAndSuggest: the reasons of a related node, and tags with their rarity.
+func TestRelatedAndSuggest(t *testing.T) {
+	m := newMemory(t)
+	a := draft("The cache server of Alice ran out of memory.", 0, "s")
+	b := draft("The site went down because the cache server ran out of memory.", 1, "s")
+	c := draft("Alice prefers tea.", 2, "t")
+	d := draft("The cache of the shop is old.", 3, "u")
+	a.Tags, b.Tags, c.Tags, d.Tags = []string{"Ops", "cache"}, []string{"ops"}, []string{"people"}, []string{"ops"}
+	for _, x := range []*Draft{a, b, c, d} {
+		m.writeDrafts(t, LinkOptions{}, []Near{{ID: a.ID}}, x)
+	}
+	s := m.headOf(t)
+	x := must.Get(recall.Related(t.Context(), s, recall.RelatedRequest{ID: a.ID}))(t)
+	var got []string
+	for _, r := range x.Nodes {
+		line := r.Node.Summary
+		for _, why := range r.Reasons {
+			line += fmt.Sprintf(" | %s %v", why.Kind, why.Names)
+			if why.Edge != nil {
+				line = fmt.Sprintf("%s | %s %t", strings.TrimSuffix(line, " | edge []"), why.Edge.Type, why.Edge.Forward)
+			}
+		}
+		got = append(got, line)
+	}
+	want := `The site went down because the cache server ran out of memory. | causes true | follows false | shared [Ops] | text []
+Alice prefers tea. | near false | shared [Alice] | text []
+The cache of the shop is old. | shared [Ops] | text []
+Alice | mentions true
+cache | tagged true
+Ops | tagged true`
+	must.Equal(t, strings.Join(got, "\n"), want, "got\n")
+	tags, err := recall.Suggest(t.Context(), s, "Is the cache server of Berlin in 2024 full?")
+	if err != nil || len(tags) < 3 || tags[0].Name != "Ops" || tags[1].Name != "cache" ||
+		!tags[len(tags)-1].Text {
+		t.Errorf("%+v, %v", tags, err)
+	}
+	must.Check(t, must.Err(recall.Suggest(t.Context(), s, " ")) != nil, "blank")
+}
+
+// TestRememberTimes holds that a batch with times makes the graph of single calls at these times, whatever
+// the rules find of the requests before: names, likes, causes, values and what was remembered shortly before.
+func TestRememberTimes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 11))
+	people := []string{"Caroline Smith", "Caroline", "Bob Marlow", "Dana"}
+	pick := func(list []string) string { return list[rng.IntN(len(list))] }
+	for round := range effort.Pick(4, 8, 8) {
+		one, all := newMemory(t), newMemory(t)
+		seed := said("Dana Dahl leads the harbour team")
+		keep(t, one, seed...)
+		keep(t, all, seed...)
+		var reqs []Request
+		at := day0 + graph.Time(hourMicros)
+		for i := range 45 {
+			at += graph.Time(rng.IntN(9)) * hourMicros / 3
+			req := Request{Time: graph.At(at)}
+			switch rng.IntN(6) {
+			case 0:
+				req.Text = fmt.Sprintf("On Monday %s moved to berth %d", pick(people), rng.IntN(4))
+			case 1:
+				req.Text = fmt.Sprintf("The outage of service %d was caused by the storm", rng.IntN(3))
+			case 2:
+				req.Text, req.Sources = fmt.Sprintf("Line %d of the log", i), []string{"file:log.md"}
+			case 3:
+				req.Text = fmt.Sprintf("The team of %s has %d boats", pick(people), rng.IntN(3))
+				req.Tags = []string{pick([]string{"boats", "crew"})}
+			case 4:
+				req.Text = fmt.Sprintf("Bob works at %s", pick([]string{"Initech", "Globex"}))
+				req.About, req.Property = "bob", "employer"
+			case 5:
+				req.Text, req.Cues = "The storm closed the harbour", []string{pick([]string{"weather", "wind"})}
+				req.Importance = 1 + rng.IntN(5)
+			}
+			reqs = append(reqs, req)
+		}
+		for i, req := range reqs {
+			opt := rememberAt(0)
+			opt.Time, req.Time = req.Time.Time, graph.OptTime{}
+			must.Get(one.Remember(t.Context(), opt, req))(t, "request ", i)
+		}
+		opt := rememberAt(100)
+		res := must.Get(all.RememberAll(t.Context(), opt, reqs))(t)
+		must.Equal(t, len(res.Memories), len(reqs), "answers to")
+		must.Equal(t, all.headOf(t).Graph(), one.headOf(t).Graph(), "round ", round, ": graph")
+		must.Equal(t, all.headOf(t).Commit().Time, opt.Time, "the commit is")
+	}
+}
+
+// TestRememberTimesBounds holds that no more lines are decided about one by one than memory is kept for.
+func TestRememberTimesBounds(t *testing.T) {
+	m := newMemory(t)
+	reqs := make([]Request, MaxTimed+1)
+	for i := range reqs {
+		reqs[i].Text = fmt.Sprint("fact ", i)
+	}
+	reqs[MaxTimed].Time = graph.At(day0)
+	_, err := m.RememberAll(t.Context(), rememberAt(1), reqs)
+	must.Fail(t, err, state.ErrInvalid)
+}
+
+// TestRememberTimesRefuses holds that a refused request is named, and that nothing is written.
+func TestRememberTimesRefuses(t *testing.T) {
+	m := newMemory(t)
+	reqs := said("Alice sails", "Bob rows")
+	reqs[0].Time, reqs[1].Supersedes = graph.At(day0), []string{"nobody"}
+	_, err := m.RememberAll(t.Context(), rememberAt(1), reqs)
+	must.Check(t, err != nil && err.Error() == `memory 2: no node "nobody"`, "error %v", err)
+	must.Check(t, !m.headOf(t).CID().Defined(), "something was written")
 }

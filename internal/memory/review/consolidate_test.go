@@ -13,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/memory"
+	"github.com/mnem-project/mnem/internal/memory/recall"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/memkit"
 	"github.com/mnem-project/mnem/internal/testkit/must"
@@ -244,4 +245,99 @@ func TestConsolidateRequests(t *testing.T) {
 	must.Fail(t, err, context.Canceled)
 	empty := memkit.Open(t)
 	must.Equal(t, len(proposed(t, empty, ConsolidateRequest{Cap: 1})), 0)
+}
+
+// TestUndecidedSince has three later memories, each with an earlier one, and looks at some of the newest alone.
+func TestUndecidedSince(t *testing.T) {
+	said := func(day, what string) string {
+		return fmt.Sprintf(`{"node":{"type":"fact","summary":%q,"created":"2025-%sT00:00:00Z"}}`, what, day)
+	}
+	r := memkit.Open(t,
+		said("01-05", "Group meeting takes place on Monday at 9 in room 2"),
+		said("01-05", "Audit logs of the ledger stay for 30 days in bucket west"),
+		said("01-05", "Bread oven number four heats up to 230 degrees"),
+		said("01-05", "Coffee is kept in the kitchen"))
+	from := memkit.Tip(t, r)
+	memkit.Tell(t, r,
+		said("03-01", "Group meeting takes place on Thursday at 10 in room 2"),
+		said("03-02", "Audit logs of the ledger stay for 90 days in bucket west"),
+		said("03-03", "Bread oven number four heats up to 250 degrees"))
+	to := memkit.Tip(t, r)
+	meeting, logs, oven := "Group", "Audit", "Bread"
+	for _, c := range []struct {
+		newest, most int
+		want         []string
+	}{
+		{200, 10, []string{oven, logs, meeting}},
+		{200, 2, []string{oven, logs}},
+		{2, 10, []string{oven, logs}},
+		{1, 10, []string{oven}},
+	} {
+		pairs := must.Get(UndecidedSince(t.Context(), from, to, c.newest, c.most))(t)
+		var got []string
+		for _, p := range pairs {
+			must.Check(t, p.Later.Summary[:5] == p.Earlier.Summary[:5] && p.Later.Created > p.Earlier.Created,
+				"%q after %q", p.Later.Summary, p.Earlier.Summary)
+			got = append(got, p.Later.Summary[:5])
+		}
+		must.Same(t, got, c.want, c.newest, " newest, ", c.most, " pairs")
+	}
+	if pairs, err := UndecidedSince(t.Context(), to, to, 200, 10); err != nil || len(pairs) > 0 {
+		t.Errorf("%d pairs of nothing new, %v", len(pairs), err)
+	}
+}
+
+// TestForgottenByVerbs asks every verb that reads for what is next to a forgotten memory.
+func TestForgottenByVerbs(t *testing.T) {
+	r := memkit.Open(t, append(memkit.SecretLines,
+		`{"node":{"key":"tag/wombat","type":"Tag","summary":"wombat"}}`,
+		`{"edge":{"type":"tagged","src":"secret","dst":"tag/wombat"}}`)...)
+	secret := graph.NodeID("secret")
+	told := func(s *core.Snapshot) (n int) {
+		t.Helper()
+		look := func(what string, v any, err error) {
+			t.Helper()
+			must.Require(t, err == nil || memory.IsMissing(err), "%s: %v", what, err)
+			text := fmt.Sprintf("%+v", v)
+			for _, word := range []string{secret.String(), "xylitol", "Zanzibar Quokka\""} {
+				if strings.Contains(text, word) {
+					n++
+				}
+			}
+		}
+		for _, text := range []string{"zanzibar quokka", "harbour office", "office", "secret", "wombat"} {
+			for _, req := range []recall.ExploreRequest{{Topic: text}, {Node: graph.NodeID("tag/" + text)}} {
+				e, err := recall.Explore(t.Context(), s, req)
+				look("explore", said(e), err)
+			}
+			tags, err := recall.Suggest(t.Context(), s, text)
+			look("suggest", tags, err)
+		}
+		for _, key := range []string{"a", "b", "tag/office"} {
+			list, err := recall.Related(t.Context(), s, recall.RelatedRequest{ID: graph.NodeID(key)})
+			look("related", said(list), err)
+		}
+		p := must.Get(Propose(t.Context(), s, ConsolidateRequest{Now: memkit.By.Time, Cap: 1}))(t)
+		look("consolidate", p.List, nil)
+		return n
+	}
+	must.Require(t, told(memkit.Tip(t, r)) != 0, "nothing tells of it before")
+	req := memory.MarkRequest{State: graph.Forgotten, Nodes: []string{"secret"}}
+	must.Get(memory.Mark(t.Context(), r, memkit.Opt, req))(t)
+	// That b is contradicted by it, its mark says; who it was, get says of its id alone.
+	memkit.Tell(t, r, `{"remove":{"mark":{"node":"b"}}}`)
+	if n := told(memkit.Tip(t, r)); n > 0 {
+		t.Errorf("%d answers tell of what is forgotten", n)
+	}
+}
+
+// said writes what was explored.
+func said(x *recall.Exploration) (text string) {
+	if x == nil {
+		return ""
+	}
+	for _, n := range x.Nodes {
+		text += fmt.Sprintf("%+v %+v\n", *n.Node, n.Reasons)
+	}
+	return text
 }
