@@ -1,12 +1,14 @@
 package ingest
 
 import (
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/guard"
+	"github.com/mnem-project/mnem/internal/ingest/chats"
 	"github.com/mnem-project/mnem/internal/ingest/parse"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
@@ -109,4 +111,113 @@ func TestLinksFitTheirNode(t *testing.T) {
 		size += len(link)
 	}
 	must.Check(t, size != 0 && size <= maxLinkBytes, "%d bytes of links", size)
+}
+
+// TestLinesAreHashedOnce hashes the line that two chunks are of once: a file of one line of 15 MB has 5,000 of them.
+func TestLinesAreHashedOnce(t *testing.T) {
+	f := &File{Path: Path{Name: "a.md"}, lines: [][]byte{[]byte("long"), []byte("other")}}
+	first := f.source(&parse.Chunk{First: 1, Last: 1})
+	f.lines[0] = []byte("unread")
+	must.Equal(t, f.source(&parse.Chunk{First: 1, Last: 1}), first, "and then")
+	if next := f.source(&parse.Chunk{First: 2, Last: 2}); next == first {
+		t.Errorf("other lines: %s", next)
+	}
+}
+
+// TestWikiLinks has several documents that a link may mean.
+func TestWikiLinks(t *testing.T) {
+	doc := func(name string, aliases ...string) named {
+		return named{id: graph.NodeID(name), path: Path{Name: name}, title: stem(name), aliases: aliases}
+	}
+	n := newNames([]named{
+		doc("en/notes/A.md"), doc("en/plugins/Palette.md"), doc("fr/plugins/Palette.md"), doc("Palette.md"),
+		doc("en/deep/er/Map.md"), doc("en/other/Map.md"), doc("zz/Map.md"), doc("aa/Map.md"),
+		doc("x/Call.md", "Palette", "other/Map", "Heron"), doc("en/notes/Bird.md", "heron"), doc("en/notes/Note v1.2.md"),
+		doc("en/notes/Palette box.md"),
+	})
+	for _, c := range []struct{ from, link, want string }{
+		{"en/notes/A.md", "[[Palette]]", "en/plugins/Palette.md"}, // the longest common path
+		{"fr/A.md", "[[Palette]]", "fr/plugins/Palette.md"},
+		{"A.md", "[[palette]]", "Palette.md"}, // the same directory
+		{"en/plugins/A.md", "[[Palette.md]]", "en/plugins/Palette.md"},
+		{"es/A.md", "[[Palette]]", "Palette.md"}, // the shortest path
+		{"en/notes/A.md", "[[Map]]", "en/other/Map.md"},
+		{"q/A.md", "[[Map]]", "aa/Map.md"},             // the first by its bytes
+		{"q/A.md", "[[other/Map]]", "en/other/Map.md"}, // a file before an alias
+		{"q/A.md", "[[fr/plugins/Palette]]", "fr/plugins/Palette.md"},
+		{"en/notes/A.md", "[[Heron]]", "en/notes/Bird.md"}, // aliases by the same rules
+		{"y/A.md", "[[Heron]]", "x/Call.md"},
+		{"q/A.md", "[[note V1.2]]", "en/notes/Note v1.2.md"},
+		{"en/notes/A.md", "[[../plugins/Palette]]", "en/plugins/Palette.md"},
+		{"q/A.md", "[[lugins/Palette]]", ""},
+		{"q/A.md", "[[Nothing]]", ""},
+	} {
+		var want graph.ID
+		if c.want != "" {
+			want = graph.NodeID(c.want)
+		}
+		got := n.follow([]Path{{Name: c.from}}, c.link)
+		must.Check(t, got == want, "%s of %s leads to %v, want %s (%v)", c.link, c.from, got, c.want, want)
+	}
+}
+
+// TestCutCredentials has a credential where the short form of a call ends, and in the name of a branch.
+func TestCutCredentials(t *testing.T) {
+	var nodes []*graph.NodeChange
+	taker := &Taker{
+		Format: "claude-code", Seen: map[graph.ID]bool{},
+		Redact: &Redactor{Key: func() ([]byte, error) { return []byte("a key"), nil }},
+		Yield: func(c graph.Change) error {
+			if c.Node != nil {
+				nodes = append(nodes, c.Node)
+			}
+			return nil
+		},
+	}
+	line := `{"type":"assistant","uuid":"u","sessionId":"s","gitBranch":"` + token + `","message":{"content":[` +
+		`{"type":"tool_use","name":"Bash","input":{"command":"` + strings.Repeat("x ", 85) + token + `"}}]}}`
+	must.OK(t, chats.Read("claude-code", "", strings.NewReader(line), taker))
+	must.Require(t, len(nodes) == 2, "%d nodes", len(nodes))
+	for _, n := range nodes {
+		found := guard.Change(&graph.Change{Node: n})
+		must.Check(t, len(found) <= 0, "%s: %+v", n.Key, found)
+		for _, p := range n.Props {
+			if p.Key != "calls" {
+				continue
+			}
+			call := p.Value.List()[0].Text()
+			must.Check(t, !strings.Contains(call, token[:8]) && len(call) <= maxCall, "%q", call)
+		}
+	}
+}
+
+// TestLabelsOfCredentials has a credential in each label of a memory, at the place where it is cut.
+func TestLabelsOfCredentials(t *testing.T) {
+	at := func(n int) string { return strings.Repeat("x", n-10) + " " + token }
+	files := map[string]string{
+		"server-memory": `{"type":"entity","name":"a","entityType":"` + at(maxType) + `","observations":["x"]}` + "\n" +
+			`{"type":"relation","from":"a","to":"a","relationType":"` + at(maxType) + `"}`,
+		"mem0": `[{"id":"a","memory":"x","categories":["` + at(maxTag) + `"],"user_id":"` + at(maxLabel) +
+			`","metadata":{"` + at(maxName-5) + `":"` + at(maxLabel) + `"}}]`,
+		"chatgpt": `[{"id":"c","title":"` + at(maxLabel) + `","mapping":{"a":{"message":{"author":{"role":"user","name":"` +
+			at(maxLabel) + `"},"content":{"parts":["x"]}}}}}]`,
+	}
+	for format, text := range files {
+		taken := 0
+		taker := &Taker{
+			Format: format, Seen: map[graph.ID]bool{},
+			Redact: &Redactor{Key: func() ([]byte, error) { return []byte("a key"), nil }},
+			Yield: func(c graph.Change) error {
+				taken++
+				if said := fmt.Sprintf("%+v %+v", c.Node, c.Edge); strings.Contains(said, token[:8]) {
+					t.Errorf("%s: %s", format, said)
+				}
+				return nil
+			},
+		}
+		if err := chats.Read(format, "", strings.NewReader(text), taker); err != nil || taken == 0 ||
+			len(taker.Taken.Places) > 0 || taker.Taken.Redacted == 0 {
+			t.Errorf("%s: %v, %d changes, %+v", format, err, taken, taker.Taken)
+		}
+	}
 }
