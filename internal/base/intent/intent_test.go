@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/cases"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
@@ -55,5 +56,15 @@ func FuzzRead(f *testing.F) {
 		if got := Read(s); got > General {
 			t.Fatalf("intent %d", got)
 		}
+	})
+}
+
+// TestIntentGolden freezes the intents of questions.
+func TestIntentGolden(t *testing.T) {
+	names := map[Intent]string{Why: "why", When: "when", Entity: "entity", General: "general"}
+	cases.Golden(t, "testdata/intent.jsonl", func(t testing.TB, c cases.Case) any {
+		var in struct{ Text string }
+		cases.Parse(t, c.Input, &in)
+		return map[string]any{"intent": names[Read(in.Text)]}
 	})
 }

@@ -2,9 +2,12 @@ package text
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
@@ -151,3 +154,130 @@ func TestEmojiAreWords(t *testing.T) {
 	must.Same(t, lexed(a.Lexicon(), s), want, "lexicon")
 	must.Equal(t, EscapeWord("a🚀"), `a\u{1F680}`, "a word of a header")
 }
+
+// hasPhrase is HasPhrase without a short way.
+func hasPhrase(a *Analyzer, s string, phrase []string, most int) bool {
+	terms := a.Terms(s)
+	terms = terms[:min(len(terms), most)]
+	for i := range terms {
+		if len(phrase) > 0 && i+len(phrase) <= len(terms) && slices.Equal(terms[i:i+len(phrase)], phrase) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestHasPhrase(t *testing.T) {
+	words := []string{"dying", "die", "died", "skies", "sky", "only", "Deploys", "deploying", "deploy", "the", "of",
+		"ŉgo", "können", "東京都", "x1", "parseHTTPHeader", "keeper's", "yes", "'tis", "dogs", "dog"}
+	for _, lang := range []string{"en", "none"} {
+		a := analyzer(t, lang)
+		rng := rand.New(rand.NewPCG(5, 6))
+		found := 0
+		for range effort.Pick(3000, 10_000, 50_000) {
+			text := make([]string, rng.IntN(12))
+			for i := range text {
+				text[i] = words[rng.IntN(len(words))]
+			}
+			s := strings.Join(text, " ")
+			var phrase []string
+			switch from := rng.IntN(len(text) + 1); rng.IntN(3) {
+			case 0:
+				phrase = a.Terms(strings.Join(text[from:min(from+1+rng.IntN(3), len(text))], " "))
+			case 1:
+				phrase = a.Terms(words[rng.IntN(len(words))] + " " + words[rng.IntN(len(words))])
+			default:
+				phrase = a.Terms(words[rng.IntN(len(words))])
+			}
+			most := rng.IntN(14)
+			want := hasPhrase(a, s, phrase, most)
+			if got := a.HasPhrase(s, phrase, most); got != want {
+				t.Fatalf("%s: %q in the first %d terms of %q: %v, want %v", lang, phrase, most, s, got, want)
+			}
+			if want {
+				found++
+			}
+		}
+		must.Check(t, found >= 100, "%s: only %d phrases were there", lang, found)
+		for _, phrase := range [][]string{nil, {""}, make([]string, MaxPhrase+1)} {
+			must.Check(t, !a.HasPhrase("dog", phrase, 10), "%s: found %q", lang, phrase)
+		}
+		long := slices.Repeat([]string{"dog"}, MaxPhrase)
+		if !a.HasPhrase(strings.Repeat("dog ", MaxPhrase), long, MaxPhrase) ||
+			a.HasPhrase(strings.Repeat("dog ", MaxPhrase-1), long, MaxPhrase) {
+			t.Errorf("%s: the longest phrase", lang)
+		}
+	}
+}
+
+// TestStands has titles of one term, which must occur in a text exactly, and longer ones.
+func TestStands(t *testing.T) {
+	a := analyzer(t, "en")
+	for _, c := range []struct {
+		text, title string
+		want        bool
+	}{
+		{"Who wrote To Love in 1960?", "To Love", true},
+		{"They came to love the sea.", "To Love", false},
+		{"sung to Love", "To Love", true},
+		{"they run", "Run", false},
+		{"Runs fast", "Run", false},
+		{"Run!", "Run", true},
+		{"PreRun, then Run", "Run", true},
+		{"fans of the Beatles", "The Beatles (band)", true},
+		{"beatles", "The Beatles", false},
+		{"best regards", "Regards", false},
+		{"kelp forests grow", "Kelp Forest", true}, // two terms
+		{"見る夢の本", "夢", true},
+		{"é", "e\u0301 ", false},
+		{"", "Run", false},
+		{"Ru", "Run", false},
+	} {
+		must.Equal(t, a.Stands(c.text, c.title), c.want, c.title, " in ", c.text)
+	}
+}
+
+func TestCased(t *testing.T) {
+	for s, want := range map[string]int{
+		"": 0, "a": 1, "boat": 4, "лодка": 5, "βαρκα": 5, "grosse": 6,
+		"don't": 0, "v1": 0, "東京": 0, "שלום": 0, "สวัส": 0, "\xff": 0, "Boat": 0,
+	} {
+		must.Equal(t, Cased(s), want, s)
+	}
+}
+
+func TestNearStopWord(t *testing.T) {
+	for s, want := range map[string]bool{
+		"becuase": true, "becaus": true, "whta": true, "thsi": true, "wheree": true, "hav": true,
+		"dont": true, "whжre": true, "жhere": false, "itselff": true, "yourselvesss": false,
+		"tuna": false, "harbour": false, "": false, "ecause": false, "xhe": false,
+	} {
+		must.Equal(t, NearStopWord(s), want, s)
+	}
+	// All that one edit behind the first letter makes of a stop word is near it.
+	for _, stop := range []string{"about", "yourselves", "they'd", "was"} {
+		for i := 1; i <= len(stop); i++ {
+			near := []string{stop[:i] + "q" + stop[i:]}
+			if i < len(stop) {
+				near = append(near, stop[:i]+stop[i+1:], stop[:i]+"q"+stop[i+1:])
+			}
+			if i+1 < len(stop) {
+				near = append(near, fmt.Sprint(stop[:i], stop[i+1:i+2], stop[i:i+1], stop[i+2:]))
+			}
+			for _, s := range near {
+				must.Check(t, NearStopWord(s), "%q is one edit from %q", s, stop)
+			}
+		}
+	}
+}
+
+// prose is ordinary English, about 700 bytes a copy.
+const prose = `The keeper of the lighthouse had written down the weather every morning for thirty
+years. Nobody had asked him to, and when the ministry finally replaced the lamp with an automatic
+one, the inspector who came to collect the keys was surprised to find forty-one notebooks stacked
+beside the door. "They're yours as well," said the keeper. Storms, fog, the colour of the water at
+six o'clock, the ships that passed and those that didn't: all of it was there. Years later two
+students measured how early the herring had arrived each spring, and discovered that the sea had
+been warming long before any instrument recorded it. The archive is consulted by 200 scientists
+every year; it costs $1,250.50 to maintain.
+`
