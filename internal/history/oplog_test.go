@@ -92,3 +92,5 @@ func TestFsckNamesReversals(t *testing.T) {
 		}
 	}
 }
+
+func TestOnDatabase(t *testing.T) { repokit.OnDatabase(t, 5) }

@@ -220,3 +220,77 @@ func TestUndoOwnKeepsCaptures(t *testing.T) {
 		"%+v, %v", undone, err)
 	must.Same(t, w.keys(), []string{"turn"}, "nodes")
 }
+
+// TestUndoOwn checks that an agent undoes its own commits, and nothing that others did.
+func TestUndoOwn(t *testing.T) {
+	r := repokit.OpenMem(t)
+	at := repokit.By.Time
+	as := func(agent string) state.Stamp {
+		at++
+		return state.Stamp{Author: repokit.By.Author, Agent: agent, Time: at, Command: []string{"test"}}
+	}
+	write := func(agent, branch, key string) {
+		t.Helper()
+		change := `{"node":{"key":"` + key + `","type":"T"}}`
+		must.Get(r.Commit(t.Context(), state.ReadChanges(strings.NewReader(change), "x"),
+			core.CommitOptions{Stamp: as(agent), Message: key, Branch: branch}))(t)
+	}
+	own := func(agent, op string, want error) *history.Undone {
+		t.Helper()
+		res, err := history.UndoOwn(t.Context(), r, op, as(agent))
+		if !errors.Is(err, want) || want == nil && err != nil {
+			t.Fatalf("%s undoes %q: %v, want %v", agent, op, err, want)
+		}
+		return res
+	}
+	write("a", "", "first")                                                                                  // operation 2
+	write("b", "", "second")                                                                                 // 3
+	if _, err := r.Branches().Create(t.Context(), "side", "", core.RefOptions{Stamp: as("b")}); err != nil { // 4
+		t.Fatal(err)
+	}
+	own("c", "", history.ErrNothingToUndo)
+	own("a", "", state.ErrConflict) // b's stands on it
+	own("a", "3", history.ErrOthers)
+	own("b", "4", history.ErrOthers) // no commit says whose it is
+	must.Equal(t, own("b", "", nil).Of.Operation.Seq, 3, "operation")
+	must.Equal(t, own("a", "", nil).Of.Operation.Seq, 2, "operation")
+	own("a", "", history.ErrNothingToUndo)
+	if _, at, err := r.Branch(t.Context()); err != nil || at.Defined() {
+		t.Errorf("main is at %s: %v", at, err)
+	}
+	must.Get(r.Snapshot(t.Context(), "side"))(t)
+}
+
+// ones is a model to which all texts are the same.
+type ones struct{}
+
+func (ones) Model() string { return "ones" }
+
+func (ones) Vectors(_ context.Context, texts []string) ([][]int8, error) {
+	out := make([][]int8, len(texts))
+	for i := range out {
+		out[i] = []int8{127, 127}
+	}
+	return out, nil
+}
+
+// TestUndoPassesOverVectors undoes the requested change although vectors were committed since, and keeps the
+// vectors of what stays.
+func TestUndoPassesOverVectors(t *testing.T) {
+	r := repokit.OpenMem(t)
+	repokit.Lines(t, r, `{"node":{"key":"a","type":"T","summary":"one"}}`)
+	repokit.Lines(t, r, `{"node":{"key":"b","type":"T","summary":"two"}}`)
+	if n, err := r.Embeddings().Rest(t.Context(), ones{}, nil); n != 2 || err != nil {
+		t.Fatalf("%d nodes embedded, %v", n, err)
+	}
+	must.Get(history.Undo(t.Context(), r, "", repokit.By))(t)
+	got := make(map[core.EmbeddingState]int)
+	for e, err := range repokit.Head(t, r).Embeddings(t.Context(), "ones") {
+		must.OK(t, err)
+		got[e.State]++
+	}
+	must.Check(t, len(got) == 1 && got[core.EmbeddingCurrent] == 1,
+		"embeddings %v, want the one of the node that stays", got)
+	must.Get(history.Redo(t.Context(), r, repokit.By))(t)
+	must.Equal(t, repokit.Sizes(repokit.Head(t, r))[0], 2, "nodes after redo")
+}

@@ -1,6 +1,7 @@
 package outline_test
 
 import (
+	"crypto/sha256"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/exchange"
+	"github.com/mnem-project/mnem/internal/guard"
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/outline"
 	"github.com/mnem-project/mnem/internal/state"
@@ -152,4 +154,32 @@ func TestAcceptErasesTexts(t *testing.T) {
 		}
 	}
 	must.Equal(t, textOf(t, repokit.Head(t, to), "p1"), "Scope one.", "the text of a scope without the node")
+}
+
+// TestDigestsOfOtherRules: digests made by other rules of the guard are computed again, and the old ones are collected.
+func TestDigestsOfOtherRules(t *testing.T) {
+	st, by := mem.New(), state.Stamp{Author: "test", Time: 1, Command: []string{"test"}}
+	r := must.Get(care.New(t.Context(), st, by, core.Options{}))(t)
+	defer r.Close()
+	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(
+		`{"node":{"key":"a","type":"Note","summary":"One thing is known."}}`), "lines"), core.CommitOptions{Stamp: by})
+	must.OK(t, err)
+	s := must.Get(r.At(t.Context(), res.Commit))(t)
+	recipe := distill.Default()
+	must.Get(outline.Open(t.Context(), s, recipe, outline.DigestOptions{Keep: true}))(t)
+	mine := outline.DigestsKey(s.State.Root, recipe)
+	others := outline.DigestsKeyUnder(s.State.Root, recipe, sha256.Sum256([]byte("other rules")))
+	must.Require(t, mine != others && mine == outline.DigestsKeyUnder(s.State.Root, recipe, guard.Version()),
+		"the key does not depend on the rules")
+	head := must.Get(r.Derived().Cell(t.Context(), mine))(t)
+	if err := r.Derived().SetCell(t.Context(), others, head); err != nil { // as a program with other rules left it
+		t.Fatal(err)
+	}
+	must.OK(t, st.Derived().(store.CellDeleter).DeleteCells(t.Context(), mine))
+	if d, err := outline.KeptDigests(t.Context(), r, s.State, recipe); err != nil || d != nil {
+		t.Fatalf("found by other rules: %v, %v", d, err)
+	}
+	r.Digests.Clear()
+	d, err := outline.Open(t.Context(), s, recipe, outline.DigestOptions{Keep: true})
+	must.Check(t, err == nil && !d.Found && d.Work.Digests != 0, "not computed again: %+v, %v", d, err)
 }

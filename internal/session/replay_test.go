@@ -277,3 +277,5 @@ func TestReplayTellsDifferences(t *testing.T) {
 		})
 	}
 }
+
+func TestOnDatabase(t *testing.T) { repokit.OnDatabase(t, 1) }

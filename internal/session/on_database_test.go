@@ -1,9 +1,0 @@
-package session_test
-
-import (
-	"testing"
-
-	"github.com/mnem-project/mnem/internal/testkit/repokit"
-)
-
-func TestOnDatabase(t *testing.T) { repokit.OnDatabase(t, 1) }
