@@ -1,11 +1,16 @@
 package retrieve
 
 import (
+	"errors"
 	"math"
+	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -122,4 +127,165 @@ func TestShare(t *testing.T) {
 	if _, ok := Share("limit", ipld.IntValue(3)); ok {
 		t.Error("a limit is no share")
 	}
+}
+
+func TestProfileConsistent(t *testing.T) {
+	number, text := ipld.IntValue, ipld.StringValue
+	for _, test := range []struct {
+		says said
+		bad  string
+	}{
+		{said{}, ""},
+		{said{"expansion": text("ppr"), "damping": number(9), "expand": number(64)}, ""},
+		{said{"later": number(1)}, ""},
+		{said{"expansion": text("decay"), "decay": number(9)}, ""},
+		{said{"pack": text("passages"), "passageTokens": number(256)}, ""},
+		{said{"decay": number(9)}, "decay"},
+		{said{"damping": number(9), "expansion": text("decay")}, "damping"},
+		{said{"expand": number(5)}, "expand"},
+		{said{"passageTokens": number(9)}, "passageTokens"},
+		{said{"fusion": text("rrf"), "weights": ipld.MapValue(weightOf("text", 3))}, "weights"},
+	} {
+		profile := test.says.profile()
+		err := profile.Consistent()
+		var re *RequestError
+		if errors.As(err, &re) != (test.bad != "") || re != nil && re.Param != test.bad {
+			t.Errorf("%v: %v", test.says, err)
+		}
+		p := &Profiles{Named: map[string]Profile{"p": profile, "q": {}}}
+		must.OK(t, p.Validate(), test.says)
+		var pe *ProfileError
+		err = p.CheckChanged(nil)
+		if errors.As(err, &pe) != (test.bad != "") ||
+			pe != nil && (pe.Name != "p" || !slices.Equal(pe.Params, []string{test.bad})) {
+			t.Errorf("%v: %v", test.says, err)
+		}
+		must.OK(t, p.CheckChanged(p), test.says, ": as before")
+	}
+	far := said{"expand": number(9), "decay": number(9), "damping": number(9),
+		"passageTokens": number(9)}
+	must.Same(t, far.profile().Misfits(), []string{"decay", "expand", "damping",
+		"passageTokens"}, "misfits")
+	for _, name := range BuiltinProfiles() {
+		p, _, _ := BuiltinProfile(name)
+		must.OK(t, p.Consistent(), name)
+	}
+}
+
+// noParams are the fields of a request that are no parameter of clause 8.1.
+var noParams = map[string]string{
+	"excludeNames": "becomes exclude", "unseen": "becomes exclude and unseenFrom",
+	"explicit": "says what is given", "settled": "says that profile defaults have been applied",
+	"reranker": "gives reranked", "ranking": "is of the engine", "tuning": "is of measurements alone",
+}
+
+// TestEveryParam sees to it that each field of a request is a parameter that a profile may set, or
+// one that a request alone has, or else named here with what it is.
+func TestEveryParam(t *testing.T) {
+	left := slices.Concat(ProfileParams(), OwnParams())
+	if slices.Sort(left); len(slices.Compact(slices.Clone(left))) != len(left) {
+		t.Errorf("a parameter is in both lists, or twice in one: %v", left)
+	}
+	var full Request
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Request]()) {
+		if f.Anonymous {
+			continue
+		}
+		name := strings.ToLower(f.Name[:1]) + f.Name[1:]
+		if noParams[name] != "" {
+			continue
+		}
+		at := slices.Index(left, name)
+		if at < 0 {
+			t.Errorf("%s: no parameter of the table",
+				name)
+			continue
+		}
+		left = slices.Delete(left, at, at+1)
+		p := findProfileParam(name)
+		may := p != nil
+		field := reflect.ValueOf(&full).Elem().FieldByIndex(f.Index)
+		must.Check(t, !may || p.at(&full) == field.Addr().Interface(), "%s is another field", name)
+		if may == (WhyOwn(name) != "") {
+			t.Errorf("%s: a profile may set it %t, and why not: %q", name, may, WhyOwn(name))
+		}
+	}
+	must.Check(t, len(left) <= 0, "no fields of a request: %v", left)
+	must.Equal(t, WhyOwn("sorcery"), "", "a reason for what is no parameter")
+}
+
+// randomProfiles are profiles of few names and values, so that two of them often meet.
+func randomProfiles(rng *rand.Rand) *Profiles {
+	p := &Profiles{Named: map[string]Profile{}}
+	if rng.IntN(2) == 0 {
+		p.Default = []string{"a", "b"}[rng.IntN(2)]
+	}
+	if rng.IntN(3) == 0 {
+		p.Extra = []ipld.Entry{{Key: "zeta", Value: ipld.IntValue(rng.Int64N(2))}}
+	}
+	for _, name := range []string{"a", "b", "c.d"} {
+		if rng.IntN(3) == 0 {
+			continue
+		}
+		var profile Profile
+		if rng.IntN(2) == 0 {
+			profile.Types = []string{"A", "B"}[:1+rng.IntN(2)]
+		}
+		for _, param := range []string{"limit", "budget"} {
+			if rng.IntN(3) > 0 {
+				profile.Params = append(profile.Params,
+					ipld.Entry{Key: param, Value: ipld.IntValue(rng.Int64N(2))})
+			}
+		}
+		p.Named[name] = profile
+	}
+	if p.Empty() {
+		return nil
+	}
+	return p
+}
+
+// whole is the record of profiles, "" for none.
+func whole(p *Profiles) string {
+	if p.Empty() {
+		return ""
+	}
+	return string(p.Encode())
+}
+
+// TestMergeProfiles checks the laws of clause 14: a side without changes yields to the other, the sides may be
+// exchanged, and a field taken from a side has that side's value.
+func TestMergeProfiles(t *testing.T) {
+	rng := seeded(t)
+	clean := 0
+	for range effort.Pick(800, 3000, 100_000) {
+		v := ProfileVersions{randomProfiles(rng), randomProfiles(rng), randomProfiles(rng)}
+		before := [3]string{whole(v.Base), whole(v.Ours), whole(v.Theirs)}
+		swapped := ProfileVersions{v.Base, v.Theirs, v.Ours}
+		ours, fields := MergeProfiles(v, graph.TakeOurs)
+		exchanged, same := MergeProfiles(swapped, graph.TakeTheirs)
+		must.Same(t, fields, same, "exchanged")
+		must.Equal(t, whole(ours), whole(exchanged), "exchanged")
+		must.Require(t, slices.IsSorted(fields) && len(slices.Compact(slices.Clone(fields))) == len(fields),
+			"fields %v", fields)
+		for _, take := range []graph.Take{graph.TakeOurs, graph.TakeTheirs, graph.TakeBase} {
+			got, _ := MergeProfiles(v, take)
+			if got != nil {
+				must.OK(t, got.Validate())
+			}
+			must.Require(t, len(fields) != 0 || whole(got) == whole(ours),
+				"a merge without conflicts depends on what is taken")
+		}
+		if len(fields) == 0 {
+			clean++
+		}
+		one, none := MergeProfiles(ProfileVersions{v.Base, v.Ours, v.Base}, graph.TakeBase)
+		must.Require(t, whole(one) == whole(v.Ours) && len(none) <= 0, "one side changed: %v", none)
+		if both, none := MergeProfiles(ProfileVersions{v.Base, v.Ours, v.Ours}, graph.TakeBase); whole(
+			both) != whole(v.Ours) || len(none) > 0 {
+			t.Fatalf("both the same: %v", none)
+		}
+		must.Equal(t, before, [3]string{whole(v.Base), whole(v.Ours), whole(v.Theirs)}, "a version was changed")
+	}
+	must.Check(t, clean != 0 && clean != 3000, "%d clean merges of 3000", clean)
 }
