@@ -4,14 +4,18 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/testkit/must"
+	"github.com/mnem-project/mnem/ipld"
 )
 
 // wholes are the patterns as they are in the files, by the ids of their rules.
@@ -373,4 +377,126 @@ func TestVersion(t *testing.T) {
 	}
 	must.Check(t, len(seen) == 5 && Version() == version(gitleaksFile, ownFile, refusedFile),
 		"%d versions of 5 sets of files", len(seen))
+}
+
+// TestSettingsWithinMaps: an entry of a map is read with its name, as a property is.
+func TestSettingsWithinMaps(t *testing.T) {
+	secret := ipld.StringValue("hunt" + "er22Zq8Lk93xT")
+	at := func(v ipld.Value) *graph.Node {
+		return &graph.Node{Type: "T", Props: []ipld.Entry{{Key: "m", Value: v}}}
+	}
+	entry := ipld.MapValue(ipld.Entry{Key: "password", Value: secret})
+	for name, v := range map[string]ipld.Value{"map": entry, "list": ipld.ListValue(entry)} {
+		list := Node(at(v))
+		must.Check(t, len(list) == 1 && list[0].Field == "node.props.m", "%s: %+v", name, list)
+	}
+	if list := Node(at(ipld.MapValue(ipld.Entry{Key: "colour", Value: secret}))); len(list) > 0 {
+		t.Errorf("found %+v", list)
+	}
+}
+
+// TestProse searches sentences for the credentials that they state, enclosed in « and » in the file, and sentences
+// about credentials, which state none.
+func TestProse(t *testing.T) {
+	data := must.Get(os.ReadFile(filepath.Join("testdata", "prose.txt")))(t)
+	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	for _, s := range lines {
+		text := strings.NewReplacer("«", "", "»", "").Replace(s)
+		var want, got []string
+		for _, m := range regexp.MustCompile("«(.*?)»").FindAllStringSubmatch(s, -1) {
+			want = append(want, m[1])
+		}
+		for _, f := range FindProse(text) {
+			got = append(got, text[f.Start:f.End])
+			must.Equal(t, f.Level, Warns, text, ": ", f)
+		}
+		must.Equal(t, strings.Join(got, "|"), strings.Join(want, "|"), text)
+	}
+	must.Check(t, len(lines) >= 110, "too few sentences")
+}
+
+// TestMessage masks quoted beginnings of credentials, and nothing else.
+func TestMessage(t *testing.T) {
+	token := "github_pat_" + "11ABCDEFG0q8Zt5Xw2Lk9R_v3Bn7Mc1Yd4Fs6Hg0Jp2Kq8T"
+	for s, want := range map[string]string{
+		`tag "` + token[:40] + `"… is there`:                `tag "[secret:github-fine-grained-pat]"… is there`,
+		`tag "` + token[:40] + `": want CID`:                `tag "[secret:github-fine-grained-pat]": want CID`,
+		"open https:/u:s3cr" + "etpw9@127.0.0.1/x: no file": "open https:/u:[secret:password-in-url]@127.0.0.1/x: no file",
+		`name "-----BEGIN RSA PRIVATE KEY-----\nMIIE4f"…`:   `name "[secret:private-key]`,
+		`tag "v1.2.3" exists`:                               `tag "v1.2.3" exists`,
+		"commit bafyreicolr24abs4ltwhawlb4vytjq4u5ufidxu6umkelqgy3x6nzubqhy is not there": "commit " +
+			"bafyreicolr24abs4ltwhawlb4vytjq4u5ufidxu6umkelqgy3x6nzubqhy is not there",
+		"open /tmp/a@b:/c/internal/cli/errors_test.go:120": "open /tmp/a@b:/c/internal/cli/errors_test.go:120",
+		"set MNEM_BUCKET_PATH_STYLE to 0 or 1":             "set MNEM_BUCKET_PATH_STYLE to 0 or 1",
+		"/home/a/.claude/skills/mnem/SKILL.md was edited":  "/home/a/.claude/skills/mnem/SKILL.md was edited",
+		"": "",
+	} {
+		must.Equal(t, Message(s), want, s)
+	}
+}
+
+// sample returns a text that a pattern matches, with random letters and digits where it allows a choice, so that no
+// test has a credential in its source.
+func sample(r *rand.Rand, re *syntax.Regexp, b *strings.Builder) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		b.WriteString(string(re.Rune))
+	case syntax.OpCharClass:
+		b.WriteRune(member(r, re.Rune))
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		b.WriteByte('.') // most often it stands for a dot that was not escaped
+	case syntax.OpCapture, syntax.OpConcat:
+		for _, sub := range re.Sub {
+			sample(r, sub, b)
+		}
+	case syntax.OpAlternate:
+		sample(r, re.Sub[r.IntN(len(re.Sub))], b)
+	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest, syntax.OpRepeat:
+		low, high := re.Min, re.Max
+		switch re.Op {
+		case syntax.OpStar:
+			low, high = 0, 0
+		case syntax.OpPlus:
+			low, high = 1, 4
+		case syntax.OpQuest:
+			low, high = 0, 1
+		}
+		n := low
+		if low == 0 && high > 20 {
+			high = 0 // what may stand between: nothing
+		}
+		if high > low {
+			n += r.IntN(min(high-low, 20) + 1)
+		}
+		for range n {
+			sample(r, re.Sub[0], b)
+		}
+	}
+}
+
+// member returns a member of a class, preferring characters that people write.
+func member(r *rand.Rand, class []rune) rune {
+	var plain []rune
+	for i := 0; i < len(class); i += 2 {
+		for c := class[i]; c <= class[i+1] && c < 0x7f; c++ {
+			if c > 0x20 && isRun[byte(c)] && c != '=' && c != '.' && c != '/' {
+				plain = append(plain, c)
+			}
+		}
+	}
+	if len(plain) == 0 {
+		return class[0]
+	}
+	return plain[r.IntN(len(plain))]
+}
+
+// sampleOf returns a text that a rule's pattern matches.
+func sampleOf(r *rand.Rand, rule *rule) string {
+	re, err := syntax.Parse(rule.ruleText.pattern, syntax.Perl)
+	if err != nil {
+		panic(err)
+	}
+	var b strings.Builder
+	sample(r, re, &b)
+	return b.String()
 }

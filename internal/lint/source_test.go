@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -188,3 +189,186 @@ func isPlumbing(path string) bool {
 }
 
 var plumbingOnce = sync.OnceValue(plumbing)
+
+// TestArchitecturePage holds the table of floors in docs/internals/architecture.md to those that imports are held to.
+func TestArchitecturePage(t *testing.T) {
+	page := must.Get(os.ReadFile(root + "/docs/internals/architecture.md"))(t)
+	var rows []string
+	for line := range strings.Lines(string(page)) {
+		if cells := strings.Split(strings.Trim(line, "| \n"), " | "); strings.HasPrefix(line, "| ") && len(cells) == 3 {
+			rows = append(rows, cells[0]+": "+cells[2])
+		}
+	}
+	all := strings.Join(rows, "\n") + "\n"
+	for _, f := range floors {
+		must.Check(t, f.why == "" || strings.Contains(all, f.name+": "+f.why+"\n"),
+			"docs/internals/architecture.md lacks the floor %s, with %q", f.name, f.why)
+	}
+	for _, f := range floors {
+		for name := range strings.FieldsSeq(f.rooms) {
+			if family, _, _ := strings.Cut(name, "/"); !strings.Contains(string(page), family) {
+				t.Errorf("docs/internals/architecture.md names nothing of %s", family)
+			}
+		}
+	}
+}
+
+// pages returns the pages of all shelves of the docs.
+func pages(t *testing.T) []string {
+	var all []string
+	for _, shelf := range []string{"", "reference", "internals"} {
+		found, err := filepath.Glob(filepath.Join(root, "docs", shelf, "*.md"))
+		must.Require(t, err == nil && len(found) != 0, "%v %v %v", shelf, found, err)
+		all = append(all, found...)
+	}
+	return all
+}
+
+// link is the target of a link to a file of this tree.
+var link = regexp.MustCompile(`\]\(([^)#:\s]+)[^)]*\)`)
+
+// TestLinksLead follows the links of the pages.
+func TestLinksLead(t *testing.T) {
+	links := 0
+	for _, page := range append(pages(t), root+"/README.md") {
+		text := must.Get(os.ReadFile(page))(t)
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if strings.Contains(m[0], "://") {
+				continue
+			}
+			links++
+			must.Get(os.Stat(filepath.Join(filepath.Dir(page), m[1])))(t, page, ": ", m[0], " leads nowhere")
+		}
+	}
+	must.Check(t, links >= 20, "%d links", links)
+}
+
+// treePath is the path of a file or folder of this tree, as pages name it.
+var treePath = regexp.MustCompile(`(?m)(?:^|[^\w/.-])((?:internal|cmd|web|testdata|spec|conformance|deploy)/[\w./-]*\w)`)
+
+// TestPathsExist looks up every path of this tree that the pages and NOTICE name.
+func TestPathsExist(t *testing.T) {
+	found := 0
+	for _, page := range append(pages(t), root+"/README.md", root+"/NOTICE", root+"/spec/SPEC.md") {
+		text := must.Get(os.ReadFile(page))(t)
+		for _, m := range treePath.FindAllStringSubmatch(string(text), -1) {
+			found++
+			name := m[1]
+			must.Check(t, must.Err(os.Stat(filepath.Join(root, filepath.FromSlash(name)))) == nil,
+				"%s names %s, which does not exist", page, name)
+		}
+	}
+	must.Check(t, found >= 50, "%d paths", found)
+}
+
+// shortPath is the path of a file that docs/internals/architecture.md names without its first folder.
+var shortPath = regexp.MustCompile("`([a-z_0-9]+(?:/[a-z_0-9]+)+\\.(?:go|tsx?))`")
+
+// TestShortPathsExist looks up the files that the last table of docs/internals/architecture.md names.
+func TestShortPathsExist(t *testing.T) {
+	page := must.Get(os.ReadFile(root + "/docs/internals/architecture.md"))(t)
+	found := 0
+	for _, m := range shortPath.FindAllStringSubmatch(string(page), -1) {
+		found++
+		exists := false
+		for _, under := range []string{"", "internal"} {
+			_, err := os.Stat(filepath.Join(root, under, filepath.FromSlash(m[1])))
+			exists = exists || err == nil
+		}
+		if !exists {
+			t.Errorf("docs/internals/architecture.md names %s, which does not exist", m[1])
+		}
+	}
+	must.Check(t, found >= 30, "%d paths", found)
+}
+
+// opening are calls that wait if a path leads to a named pipe.
+var opening = map[string]bool{
+	"os.Open": true, "os.ReadFile": true, "os.OpenRoot": true, "os.DirFS": true, "os.OpenFile": true, "os.WriteFile": true,
+}
+
+// mayOpen are files and directories that may call them, with the reason. Others open with base/regular.
+var mayOpen = map[string]string{
+	"internal/base/regular/":               "the one place",
+	"internal/testkit/":                    "tests alone",
+	"internal/base/text/gen/":              "a generator, for files of this module",
+	"internal/base/zones/gen/":             "a generator, for files of this module",
+	"internal/lint/house/":                 "a program for files of this module",
+	"web/build/":                           "a generator, for files of this module",
+	"docs/site/":                           "a program for files of this module",
+	"conformance/":                         "a program for files of this module",
+	"release/":                             "a program for files of this module",
+	"internal/door/cli/man/":               "a generator, which writes a new directory",
+	"internal/bench/":                      "a program of its own, which holds no memory of a user",
+	"internal/block/store/pebble/":         "files of the store, which it makes",
+	"internal/base/queue/":                 "a file of the store's lock",
+	"internal/base/filestate/":             "locks, directories and new files of its own, made exclusively",
+	"internal/owner/":                      "a new file of its own, made exclusively",
+	"internal/exchange/remote/transfer.go": "a file of its own, of what came so far",
+	"internal/door/serve/upload.go":        "files of its own, under random names",
+	"internal/agent/capture/spool.go":      "its own directory, to sync it",
+	"internal/agent/capture/told.go":       "opened with regular.NoWait",
+	"internal/door/line/input.go":          "descriptors, opened with regular.NoWait",
+	"internal/door/line/out.go":            "an output, opened with regular.NoWait",
+	"internal/door/serving/view.go":        "a new file of its own",
+	"internal/door/cli/demo.go":            "new files, in a directory that is empty",
+}
+
+// TestPathsOfUsersAreOpenedWithoutWaiting finds calls that could wait for another program, and exceptions that none needs.
+func TestPathsOfUsersAreOpenedWithoutWaiting(t *testing.T) {
+	used := make(map[string]bool)
+	for _, s := range sources(t) {
+		if strings.HasSuffix(s.path, "_test.go") {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			pkg, ok := sel.X.(*ast.Ident)
+			if !ok || !opening[pkg.Name+"."+sel.Sel.Name] {
+				return true
+			}
+			for at := range mayOpen {
+				if strings.HasPrefix(s.path, at) {
+					used[at] = true
+					return true
+				}
+			}
+			t.Errorf("%s: %s.%s waits for the other end of a named pipe: open with internal/base/regular", s.fset.Position(sel.Pos()),
+				pkg.Name, sel.Sel.Name)
+			return true
+		})
+	}
+	for at := range mayOpen {
+		must.Check(t, used[at], "%s needs no exception", at)
+	}
+}
+
+// TestNothingIsCompiledAtStart keeps what every process would pay for out of the variables of packages: a regular
+// expression there is compiled before main runs, internal/base/pattern compiles it when it is used.
+func TestNothingIsCompiledAtStart(t *testing.T) {
+	for _, s := range sources(t) {
+		if strings.HasSuffix(s.path, "_test.go") || strings.HasPrefix(s.path, "conformance/") {
+			continue
+		}
+		for _, d := range s.file.Decls {
+			vars, ok := d.(*ast.GenDecl)
+			if !ok {
+				continue
+			}
+			ast.Inspect(vars, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok {
+					_, later := n.(*ast.FuncLit)
+					return !later
+				}
+				if sel, ok := call.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == "MustCompile" {
+					t.Errorf("%s: use internal/base/pattern", s.fset.Position(call.Pos()))
+				}
+				return true
+			})
+		}
+	}
+}
