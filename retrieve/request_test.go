@@ -1,6 +1,7 @@
 package retrieve
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -134,4 +135,96 @@ func TestValidate(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestParams: every parameter can be found by its name and by its member.
+func TestParams(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range params {
+		must.Check(t, p.read != nil && !seen[p.Name] && !seen["member "+p.Member] && !seen["flag "+p.Flag],
+			"%s, member %s, flag %s: twice, or read from no member", p.Name, p.Member, p.Flag)
+		seen[p.Name], seen["member "+p.Member], seen["flag "+p.Flag] = true, true, p.Flag != ""
+		must.Equal(t, p.Flag == "", p.Doc == "", p.Name, ": flag ", p.Flag, " with help ", p.Doc)
+		must.Check(t, p.Own != "" || p.at != nil, "%s: a profile may set it, and it has no field", p.Name)
+		must.Equal(t, MemberName(p.Name), p.Member, p.Name)
+	}
+	for name, want := range map[string]string{
+		"types": "type", "expandTypes": "expand-type", "unseenFrom": "unseen",
+		"passageTokens": "passage-tokens", "nobodysParam": "nobodys-param",
+	} {
+		must.Equal(t, MemberName(name), want, name)
+	}
+	for _, name := range []string{"text", "rewrites", "unseen", "nobodys"} {
+		must.Check(t, new(Request).setParam(name, ipld.StringValue("x")) != nil, "a receipt sets %s", name)
+	}
+}
+
+// judge is a judge that nothing asks.
+type judge struct{}
+
+func (judge) Model() string { return "judge:1" }
+
+func (judge) Rerank(context.Context, string, []string) ([]int64, error) { return nil, nil }
+
+func TestRerankRefused(t *testing.T) {
+	scored := func(s int64) []RerankScore { return []RerankScore{{num(1), s}} }
+	var many []RerankScore
+	for i := range MaxRerankTop + 1 {
+		many = append(many, RerankScore{num(i), 0})
+	}
+	for name, c := range map[string]struct {
+		req   Request
+		param string // "" for none
+	}{
+		"scores":       {Request{RerankOptions: RerankOptions{Rerank: "m", Reranked: scored(-MaxRerankScore)}}, ""},
+		"200":          {Request{RerankOptions: RerankOptions{Rerank: "m", Reranked: many[1:], RerankTop: new(200)}}, ""},
+		"201":          {Request{RerankOptions: RerankOptions{Rerank: "m", Reranked: many}}, "reranked"},
+		"top 0":        {Request{RerankOptions: RerankOptions{Rerank: "m", RerankTop: new(0)}}, "rerankTop"},
+		"top 201":      {Request{RerankOptions: RerankOptions{Rerank: "m", RerankTop: new(201)}}, "rerankTop"},
+		"top alone":    {Request{RerankOptions: RerankOptions{RerankTop: new(9)}}, "rerankTop"},
+		"scores alone": {Request{RerankOptions: RerankOptions{Reranked: scored(1)}}, "reranked"},
+		"another":      {Request{RerankOptions: RerankOptions{Rerank: "m", Reranker: judge{}}}, "rerank"},
+		"too great": {Request{RerankOptions: RerankOptions{Rerank: "m", Reranked: scored(MaxRerankScore + 1)}},
+			"reranked"},
+		"too small": {Request{RerankOptions: RerankOptions{Rerank: "m", Reranked: scored(-MaxRerankScore - 1)}},
+			"reranked"},
+		"no id": {Request{RerankOptions: RerankOptions{Rerank: "m", Reranked: []RerankScore{{}}}}, "reranked"},
+		"twice": {Request{RerankOptions: RerankOptions{Rerank: "m", Reranked: append(scored(1),
+			scored(2)...)}}, "reranked"},
+		"NUL":  {Request{RerankOptions: RerankOptions{Rerank: "a\x00"}}, "rerank"},
+		"long": {Request{RerankOptions: RerankOptions{Rerank: strings.Repeat("x", 256)}}, "rerank"},
+	} {
+		err := c.req.Validate()
+		var re *RequestError
+		if (err != nil) != (c.param != "") ||
+			err != nil && (!errors.As(err, &re) || re.Param != c.param) {
+			t.Errorf("%s: %v, want %q", name, err, c.param)
+		}
+	}
+}
+
+// testSessions returns valid records, the first with every field.
+func testSessions() []Session {
+	return []Session{
+		{
+			Name: "review/1", Seq: 3, Prev: testCommit, Commit: testCommit, Agent: "agent",
+			Task: "task", Actor: "alice", Time: -1, Receipt: testCommit, Ended: true,
+			Extra: []ipld.Entry{{Key: "zz", Value: ipld.StringValue("later")}},
+		},
+		{Name: "_default", Follow: true, Actor: "a"},
+	}
+}
+
+func FuzzDecodeSession(f *testing.F) {
+	for _, s := range testSessions() {
+		f.Add(s.Encode())
+	}
+	f.Fuzz(func(t *testing.T, block []byte) {
+		s, err := DecodeSession(block)
+		if err != nil {
+			must.Fail(t, err, ipld.ErrInvalid)
+			return
+		}
+		must.Same(t, s.Encode(), block, "decoded, but encodes to other bytes")
+	})
 }
