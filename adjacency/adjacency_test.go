@@ -133,12 +133,12 @@ func TestBucketOrder(t *testing.T) {
 			for _, e := range got {
 				keys = append(keys, adjacency.Key(node("hub"), e.Type, e.Other, e.Edge))
 			}
-			must.Same(t, keys, want, "side ", side, " type ", typ, " (-want +got):\n")
+			must.Same(t, keys, want, "side ", side, " type ", typ)
 			n := must.Get(tr.Degree(t.Context(), node("hub"), side, typ))(t, "degree")
 			must.Equal(t, n, uint64(len(want)), "degree")
 			for i := range got {
 				rest := bucket(t, tr, "hub", side, typ, &got[i])
-				must.Same(t, got[i+1:], rest, "after entry ", i, " (-want +got):\n")
+				must.Check(t, slices.Equal(got[i+1:], rest), "side %d type %q: %v after entry %d", side, typ, rest, i)
 			}
 		}
 	}

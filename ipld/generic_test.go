@@ -6,7 +6,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/ipfs/go-cid"
 	"github.com/ipld/go-ipld-prime/datamodel"
 	"github.com/ipld/go-ipld-prime/linking"
@@ -238,7 +237,7 @@ func TestLinks(t *testing.T) {
 	}
 	found, err := collect(c, block)
 	want := []string{b.String(), a.String(), b.String()}
-	must.Equal(t, cmp.Diff(want, found), "")
+	must.Same(t, found, want)
 	must.OK(t, err)
 	if found, err := collect(a, block); found != nil || err != nil {
 		t.Errorf("raw block: %v, %v", found, err)

@@ -110,7 +110,7 @@ func runTrustList(t *testing.T, v vector, text string) {
 	for _, e := range list.Entries() {
 		got = append(got, e.Key.String())
 	}
-	must.Same(t, got, want.Keys, "keys (-want +got):\n")
+	must.Same(t, got, want.Keys, "keys")
 }
 
 func runKeyNames(t *testing.T, good, bad []string) {

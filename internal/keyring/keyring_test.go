@@ -13,8 +13,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/testkit/must"
@@ -63,8 +61,8 @@ func TestAddAndRead(t *testing.T) {
 	add(t, r, "work", 1)
 	add(t, r, "home-2_x", 2)
 	names, err := r.Names()
-	must.Equal(t, cmp.Diff([]string{"home-2_x", "work"}, names), "", "names (-want +got):\n")
-	must.OK(t, err, "names (-want +got):\n")
+	must.Same(t, names, []string{"home-2_x", "work"}, "names")
+	must.OK(t, err, "names")
 	if s, err := r.Secret("work"); s != secret(t, 1) || err != nil {
 		t.Errorf("another secret, %v", err)
 	}
@@ -183,8 +181,8 @@ func TestOddFiles(t *testing.T) {
 	must.OK(t, os.Mkdir(filepath.Join(r.Dir(), "dir"), 0o700))
 	must.OK(t, os.WriteFile(filepath.Join(r.Dir(), "Not.Ours"), nil, 0o600))
 	names, err := r.Names()
-	must.Equal(t, cmp.Diff([]string{"good"}, names), "", "names (-want +got):\n")
-	must.OK(t, err, "names (-want +got):\n")
+	must.Same(t, names, []string{"good"}, "names")
+	must.OK(t, err, "names")
 	if _, err := r.Secret("dir"); err == nil || !strings.Contains(err.Error(), "regular") {
 		t.Errorf("a directory: %v", err)
 	}

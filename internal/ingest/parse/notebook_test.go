@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
@@ -48,7 +46,7 @@ func TestNotebook(t *testing.T) {
 		"6-6 See [casks](casks.md) and #wood.", "7-8 ```|# open fence", "17-18 In [3]:|# not a heading|x = 1",
 		"12-13 Out [3]:|100%|done|<Figure>", "# Empty", "20-20 Text\ufffd.", "21-21 In [ ]:|y", "23-23 raw",
 	}
-	must.Equal(t, cmp.Diff(want, shown(d)), "", "title")
+	must.Same(t, shown(d), want, "title")
 	must.Equal(t, d.Title, "Barrels", "title")
 	must.Same(t, d.Chunks(nil)[0].Links, []string{"casks.md"}, "links")
 	must.Same(t, d.Tags, []string{"wood"}, "links")
@@ -65,7 +63,7 @@ func TestNotebook3(t *testing.T) {
 {"cell_type": "heading", "level": 2, "source": "A"},
 {"cell_type": "code", "prompt_number": 7, "language": "python", "input": ["x"], "outputs": [{"output_type": "pyout", "text": ["1"]}]}]}, {"metadata": {}}]}`)
 	want := []string{"# A", "3-3 In [7]:|x", "3-3 Out [7]:|1"}
-	must.Equal(t, cmp.Diff(want, shown(d)), "", "title")
+	must.Same(t, shown(d), want, "title")
 	must.Equal(t, d.Title, "Old one", "title")
 }
 

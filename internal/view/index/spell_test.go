@@ -10,7 +10,6 @@ import (
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
-	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
@@ -155,7 +154,7 @@ func TestEnglishWords(t *testing.T) {
 		"bolt": nil, "paint": nil, "boatt": {{Word: "boatt", Term: "boatt", As: "boat"}}, "harbor": {{Word: "harbor", Term: "harbor", As: "harbour"}},
 	} {
 		got := must.Get(x.Analyse(query).Readings(t.Context()))(t, query)
-		must.Equal(t, differ.Diff(want, got), "", query)
+		must.Same(t, got, want, query)
 	}
 }
 

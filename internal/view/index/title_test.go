@@ -13,7 +13,6 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/block/store/mem"
-	"github.com/mnem-project/mnem/internal/testkit/differ"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/view/segment"
@@ -44,8 +43,8 @@ func TestMentions(t *testing.T) {
 		one, ids := fresh(t, docs), slices.SortedFunc(maps.Keys(docs), graph.ID.Compare)
 		for id, d := range docs {
 			want := must.Get(one.TitlesIn(ctx, d.Content))(t)
-			got := must.Get(x.TitlesIn(ctx, d.Content))(t, "titles in the content of ", id, " (-want +got)")
-			must.Equal(t, differ.Diff(want, got), "", "titles in the content of ", id, " (-want +got)")
+			got := must.Get(x.TitlesIn(ctx, d.Content))(t, "titles in the content of ", id)
+			must.Same(t, got, want, "titles in the content of ", id)
 			for _, other := range got {
 				if found++; !x.HasTitle(d.Content, docs[other].Node.Summary) {
 					t.Fatalf("%q has not the title %q", d.Content, docs[other].Node.Summary)
@@ -53,12 +52,12 @@ func TestMentions(t *testing.T) {
 			}
 			want = must.Get(one.Mentioning(ctx, d.Node.Summary, 1000))(t)
 			got, err := x.Mentioning(ctx, d.Node.Summary, 1000)
-			must.OK(t, err, "mentioning ", d.Node.Summary, " (-want +got)")
-			must.Equal(t, differ.Diff(want, got), "", "mentioning ", d.Node.Summary, " (-want +got)")
+			must.OK(t, err, "mentioning ", d.Node.Summary)
+			must.Same(t, got, want, "mentioning ", d.Node.Summary)
 			named := must.Get(one.Analyse(d.Content).TitlesNamed(ctx, nil, ids))(t)
 			again, err := x.Analyse(d.Content).TitlesNamed(ctx, nil, ids)
-			must.OK(t, err, "titles named in ", d.Content, " (-want +got)")
-			must.Equal(t, differ.Diff(named, again), "", "titles named in ", d.Content, " (-want +got)")
+			must.OK(t, err, "titles named in ", d.Content)
+			must.Same(t, again, named, "titles named in ", d.Content)
 		}
 	}
 	must.Check(t, found != 0, "no title stood in any text")

@@ -52,7 +52,7 @@ func TestMissingStore(t *testing.T) {
 		names = append(names, p)
 		return err
 	}), "opening nothing made something (-want +got):\n")
-	must.Equal(t, cmp.Diff([]string{".", "empty"}, names), "", "opening nothing made something (-want +got):\n")
+	must.Same(t, names, []string{".", "empty"}, "opening nothing made something")
 }
 
 func TestLayout(t *testing.T) {
