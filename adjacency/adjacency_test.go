@@ -67,7 +67,7 @@ func TestParseRoundTrip(t *testing.T) {
 		e.Weight = 7
 		near, got, err := adjacency.Parse(adjacency.OutKey(e), adjacency.Value(e))
 		want := adjacency.Entry{Type: typ, Other: e.Dst, Edge: e.ID, Weight: 7}
-		must.Check(t, err == nil && near == e.Src && got == want, "%q: %v %v %v", typ, near, got, err)
+		must.True(t, err == nil && near == e.Src && got == want, "%q: %v %v %v", typ, near, got, err)
 	}
 }
 
@@ -98,7 +98,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		must.Check(t, bytes.Equal(adjacency.Key(near, e.Type, e.Other, e.Edge), key),
+		must.True(t, bytes.Equal(adjacency.Key(near, e.Type, e.Other, e.Edge), key),
 			"key %x reads as %v", key, e)
 	})
 }
@@ -138,7 +138,7 @@ func TestBucketOrder(t *testing.T) {
 			must.Equal(t, n, uint64(len(want)), "degree")
 			for i := range got {
 				rest := bucket(t, tr, "hub", side, typ, &got[i])
-				must.Check(t, slices.Equal(got[i+1:], rest), "side %d type %q: %v after entry %d", side, typ, rest, i)
+				must.True(t, slices.Equal(got[i+1:], rest), "side %d type %q: %v after entry %d", side, typ, rest, i)
 			}
 		}
 	}

@@ -161,7 +161,7 @@ func TestAncestryAgainstNaive(t *testing.T) {
 			}
 		}
 	}
-	must.Check(t, several != 0, "no pair with several merge bases")
+	must.True(t, several != 0, "no pair with several merge bases")
 }
 
 // TestMergeBaseReads bounds how much finding a near base in a long history reads.
@@ -174,13 +174,13 @@ func TestMergeBaseReads(t *testing.T) {
 	h.add(t, 1, 489) // next to the last ten
 	h.reads = 0
 	bases, err := MergeBases(t.Context(), h, h.cids[499], h.cids[500])
-	must.Check(t, err == nil && len(bases) == 1 && bases[0] == h.cids[489], "merge bases %v, %v", bases, err)
-	must.Check(t, h.reads <= 13, "%d reads for a base ten commits back", h.reads)
+	must.True(t, err == nil && len(bases) == 1 && bases[0] == h.cids[489], "merge bases %v, %v", bases, err)
+	must.True(t, h.reads <= 13, "%d reads for a base ten commits back", h.reads)
 	h.reads = 0
 	if is, err := IsAncestor(t.Context(), h, h.cids[500], h.cids[499]); is || err != nil {
 		t.Errorf("a sibling is an ancestor: %t, %v", is, err)
 	}
-	must.Check(t, h.reads <= 13, "%d reads to see that a sibling is no ancestor", h.reads)
+	must.True(t, h.reads <= 13, "%d reads to see that a sibling is no ancestor", h.reads)
 	missing := link("missing")
 	_, err = MergeBases(t.Context(), h, h.cids[0], missing)
 	must.Fail(t, err, store.ErrNotFound)
@@ -225,10 +225,10 @@ func TestHorizon(t *testing.T) {
 			must.Equal(t, e.CID, cids[seq-count], "operation ", count, " before ", seq)
 			count++
 		}
-		must.Check(t, count == window+1, "%d operations after number %d, want %d", count, seq, window+1)
+		must.True(t, count == window+1, "%d operations after number %d, want %d", count, seq, window+1)
 		for at := uint64(1); at <= seq; at++ {
 			e, err := OperationAt(ctx, b, cids[seq], at)
-			must.Check(t, at >= horizon || errors.Is(err, store.ErrNotFound),
+			must.True(t, at >= horizon || errors.Is(err, store.ErrNotFound),
 				"operation %d behind the horizon: %v", at, err)
 			if at >= horizon && (err != nil || e.CID != cids[at]) {
 				t.Errorf("operation %d of %d, horizon %d: %v", at, seq, horizon, err)

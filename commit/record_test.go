@@ -80,7 +80,7 @@ func goldenBlocks() map[string][]byte {
 func expectField(t *testing.T, field string, err error) {
 	t.Helper()
 	var fe *graph.FieldError
-	must.Check(t, errors.As(err, &fe) && fe.Field == field && errors.Is(err, graph.ErrInvalid),
+	must.True(t, errors.As(err, &fe) && fe.Field == field && errors.Is(err, graph.ErrInvalid),
 		"error %v, want a FieldError about %q", err, field)
 }
 
@@ -97,7 +97,7 @@ func FuzzDecode(f *testing.F) {
 				continue
 			}
 			again := r.Encode()
-			must.Check(t, bytes.Equal(again, block), "%s: %x encodes to %x", kind, block, again)
+			must.True(t, bytes.Equal(again, block), "%s: %x encodes to %x", kind, block, again)
 			must.OK(t, r.Validate(), kind, ": decoded record is invalid")
 		}
 	})
@@ -111,7 +111,7 @@ func TestTablesOfFields(t *testing.T) {
 		"Commit", "Operation", "Stage", "Tag", "Redaction", "Conflict", "Merge", "Export",
 	} {
 		want, have := schemaFields(string(schema), name), docFields(string(doc), strings.ToLower(name))
-		must.Check(t, len(want) != 0 && slices.Equal(want, have),
+		must.True(t, len(want) != 0 && slices.Equal(want, have),
 			"%s: the comment has %q, the schema %q", name, have, want)
 	}
 }

@@ -43,7 +43,7 @@ func TestSignKnownAnswer(t *testing.T) {
 	c := signedCommit(t)
 	signed := ed25519.Sign(s.private(), append([]byte("mnem:commit:"), c.Unsigned()...))
 	want := append(append([]byte{1}, key[:]...), signed...)
-	must.Check(t, bytes.Equal(c.Signature, want), "signature is\n%x\nwant\n%x", c.Signature, want)
+	must.True(t, bytes.Equal(c.Signature, want), "signature is\n%x\nwant\n%x", c.Signature, want)
 	if got, err := c.Signer(); got != key || err != nil {
 		t.Errorf("Signer gives %s, %v", got, err)
 	}
@@ -87,7 +87,7 @@ func TestSignEveryByte(t *testing.T) {
 		}
 	}
 	// A byte of the field's name makes it an unknown field of a commit without signature.
-	must.Check(t, states[Bad] >= 1000 && states[Unsigned] != 0,
+	must.True(t, states[Bad] >= 1000 && states[Unsigned] != 0,
 		"states %v: too few commits still decoded", states)
 }
 
@@ -134,7 +134,7 @@ func TestVerify(t *testing.T) {
 func TestSmallOrderForges(t *testing.T) {
 	key, signature := make([]byte, KeyLen), make([]byte, ed25519.SignatureSize)
 	key[0], signature[0] = 1, 1
-	must.Check(t, ed25519.Verify(key, []byte("nobody signed this"), signature),
+	must.True(t, ed25519.Verify(key, []byte("nobody signed this"), signature),
 		"the library refuses it: the check may go")
 }
 
@@ -197,7 +197,7 @@ func TestKeyPoints(t *testing.T) {
 		two := p.add(p)
 		eight := two.add(two)
 		eight = eight.add(eight)
-		must.Check(t, eight.x.Sign() == 0 && eight.y.Cmp(big.NewInt(1)) == 0,
+		must.True(t, eight.x.Sign() == 0 && eight.y.Cmp(big.NewInt(1)) == 0,
 			"the order of the point with y = %x does not divide 8", y)
 		// The multiples of a point of order 8 are all points whose order divides 8.
 		for i, q := 0, p; i < 8; i, q = i+1, q.add(p) {
@@ -218,12 +218,12 @@ func TestKeyPoints(t *testing.T) {
 	for y := int64(2); y < 200; y++ {
 		_, ok := pointAt(big.NewInt(y))
 		err := Key(toLittle(big.NewInt(y))).Validate()
-		must.Check(t, (err == nil) == ok, "y = %d: on the curve %v, error %v", y, ok, err)
+		must.True(t, (err == nil) == ok, "y = %d: on the curve %v, error %v", y, ok, err)
 		if ok {
 			on++
 		}
 	}
-	must.Check(t, on >= 50 && on <= 150, "%d of 198 on the curve, want about half", on)
+	must.True(t, on >= 50 && on <= 150, "%d of 198 on the curve, want about half", on)
 }
 
 func TestKeyText(t *testing.T) {
@@ -270,8 +270,8 @@ func TestKeyTextRefused(t *testing.T) {
 	expectField(t, "secret", err)
 	_, err = ParseSecret(s.Reveal()[:60])
 	expectField(t, "secret", err)
-	must.Check(t, !strings.Contains(err.Error(), s.Reveal()[30:50]), "error %q shows the secret", err)
-	must.Check(t, must.Err(NewSecret(strings.NewReader("too short"))) != nil, "a secret of 9 bytes")
+	must.True(t, !strings.Contains(err.Error(), s.Reveal()[30:50]), "error %q shows the secret", err)
+	must.True(t, must.Err(NewSecret(strings.NewReader("too short"))) != nil, "a secret of 9 bytes")
 }
 
 func TestSecretIsNotPrinted(t *testing.T) {
@@ -314,7 +314,7 @@ func FuzzSigner(f *testing.F) {
 		c := goldenCommit()
 		c.Signature = signature
 		key, err := c.Signer()
-		must.Check(t, err != nil || bytes.Equal(signature, good), "%x holds, by %s", signature, key)
+		must.True(t, err != nil || bytes.Equal(signature, good), "%x holds, by %s", signature, key)
 		if len(signature) == 0 {
 			return
 		}

@@ -181,7 +181,7 @@ func TestBetweenIsLazy(t *testing.T) {
 	last := len(h.cids) - 1
 	h.reads = 0
 	must.Equal(t, len(h.between(t, h.cids[last:], h.cids[last-10:last-9])), 10, "commits")
-	must.Check(t, h.reads <= 13, "%d reads for 10 commits", h.reads)
+	must.True(t, h.reads <= 13, "%d reads for 10 commits", h.reads)
 }
 
 // TestHistoryIsLazy bounds how much a short log of a long history reads.
@@ -199,7 +199,7 @@ func TestHistoryIsLazy(t *testing.T) {
 	for _, c := range []struct{ entries, most int }{{1, 1}, {10, 12}, {100, 105}} {
 		h.reads = 0
 		must.Equal(t, len(h.log(t, c.entries, head)), c.entries, "entries")
-		must.Check(t, h.reads <= c.most, "%d reads for %d entries, want at most %d", h.reads, c.entries, c.most)
+		must.True(t, h.reads <= c.most, "%d reads for %d entries, want at most %d", h.reads, c.entries, c.most)
 	}
 }
 
@@ -267,7 +267,7 @@ func TestOperationAt(t *testing.T) {
 	}
 	for _, seq := range []uint64{0, n + 1} {
 		_, err := OperationAt(t.Context(), b, cids[n], seq)
-		must.Check(t, errors.Is(err, store.ErrNotFound), "operation %d of %d: error %v", seq, n, err)
+		must.True(t, errors.Is(err, store.ErrNotFound), "operation %d of %d: error %v", seq, n, err)
 	}
 }
 
@@ -279,7 +279,7 @@ func TestNextOperationReads(t *testing.T) {
 		head := store.Head{Seq: uint64(seq), Operation: cids[seq]}
 		must.Get(NextOperation(t.Context(), b, head))(t)
 		most := bits.Len(uint(seq)) + 1
-		must.Check(t, b.reads <= most, "%d reads after operation %d, want at most %d", b.reads, seq, most)
+		must.True(t, b.reads <= most, "%d reads after operation %d, want at most %d", b.reads, seq, most)
 	}
 }
 
@@ -393,6 +393,6 @@ func TestOperationBeforeErrors(t *testing.T) {
 	cids := timedLog(t, b, []graph.Time{5, 6, 7, 8, 9, 10})
 	_, err := OperationBefore(t.Context(), b, cids[6], 4)
 	must.Fail(t, err, store.ErrNotFound)
-	must.Check(t, must.Err(OperationBefore(t.Context(), b, link("gone"), 4)) != nil,
+	must.True(t, must.Err(OperationBefore(t.Context(), b, link("gone"), 4)) != nil,
 		"a head that is not there is no error")
 }

@@ -72,7 +72,7 @@ func TestReaderLines(t *testing.T) {
 			must.Equal(t, fmt.Sprint(lines), c.lines, c.name, ": lines")
 			must.Equal(t, err.Error(), c.err, c.name, ": lines")
 			_, again := r.Next()
-			must.Check(t, again == err, "%s: error %v, then %v", c.name, err, again)
+			must.True(t, again == err, "%s: error %v, then %v", c.name, err, again)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func TestReaderLineLimit(t *testing.T) {
 	long := "line of more than 4194304 bytes"
 	for _, end := range []string{"", "\n", "\r\n", "\r"} {
 		_, err := NewReader(strings.NewReader(line(MaxLine)+end), "f").Next()
-		must.Check(t, err != nil && err.Error() == "f:1: node.summary: 4194270 bytes, limit 262144",
+		must.True(t, err != nil && err.Error() == "f:1: node.summary: 4194270 bytes, limit 262144",
 			"longest line with end %q: error %v", end, err)
 		text := `{"node":{"type":"T"}}` + "\n" + line(MaxLine+1) + end
 		r := NewReader(strings.NewReader(text), "f")
@@ -113,7 +113,7 @@ func TestReaderLineLimit(t *testing.T) {
 	if _, err := NewReader(in, "").Next(); err == nil || err.Error() != "line 1: "+long {
 		t.Errorf("endless line: error %v", err)
 	}
-	must.Check(t, in.read <= MaxLine+2, "%d bytes read of a line of at most %d", in.read, MaxLine)
+	must.True(t, in.read <= MaxLine+2, "%d bytes read of a line of at most %d", in.read, MaxLine)
 	if _, err := ParseChange(make([]byte, MaxLine+1)); err == nil || err.Error() != long {
 		t.Errorf("ParseChange of a longer line: error %v", err)
 	}
@@ -131,7 +131,7 @@ func TestReaderReadErrors(t *testing.T) {
 			in.err = nil
 		}
 		_, err := NewReader(in, "f").Next()
-		must.Check(t, errors.Is(err, want) && !errors.Is(err, ErrInvalid),
+		must.True(t, errors.Is(err, want) && !errors.Is(err, ErrInvalid),
 			"error %v, want %v, which is not ErrInvalid", err, want)
 	}
 }
@@ -170,7 +170,7 @@ func TestValidateChange(t *testing.T) {
 	for field, c := range bad {
 		var fe *FieldError
 		err := c.Validate()
-		must.Check(t, errors.As(err, &fe) && fe.Field == field, "error %v, want one about %q", err, field)
+		must.True(t, errors.As(err, &fe) && fe.Field == field, "error %v, want one about %q", err, field)
 	}
 	must.OK(t, good[0].At(nil), "no error becomes")
 	if err := good[0].At(io.EOF); err.Error() != "EOF" || !errors.Is(err, io.EOF) {
@@ -205,7 +205,7 @@ func TestApplyKeepsUnknownFields(t *testing.T) {
 	n := goldenNode()
 	c := &NodeChange{Key: "alice", Summary: ptr("other")}
 	next, changed, err := c.Apply(n, 1)
-	must.Check(t, err == nil && changed && len(next.Extra) == 1 && n.Summary != "other",
+	must.True(t, err == nil && changed && len(next.Extra) == 1 && n.Summary != "other",
 		"changed %t, error %v, unknown fields %v", changed, err, next.Extra)
 	c = &NodeChange{Key: "alice", Replace: true}
 	if next, _, err = c.Apply(n, 1); err != nil || next.Extra != nil {

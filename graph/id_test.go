@@ -19,16 +19,16 @@ func TestTreeKeys(t *testing.T) {
 	for on, letter := range map[Target]byte{OnNode: 'n', OnEdge: 'e'} {
 		key := MarkKey(on, id)
 		want := append([]byte{letter}, id[:]...)
-		must.Check(t, bytes.Equal(key, want), "key of mark on %s is %x, want %x", on, key, want)
+		must.True(t, bytes.Equal(key, want), "key of mark on %s is %x, want %x", on, key, want)
 		gotOn, gotID, err := ParseMarkKey(key)
-		must.Check(t, gotOn == on && gotID == id && err == nil, "ParseMarkKey: %s %s %v", gotOn, gotID, err)
+		must.True(t, gotOn == on && gotID == id && err == nil, "ParseMarkKey: %s %s %v", gotOn, gotID, err)
 	}
 	key := EmbeddingKey(id, "m")
 	if want := append(id[:], 'm'); !bytes.Equal(key, want) {
 		t.Errorf("key of embedding is %x, want %x", key, want)
 	}
 	node, model, err := ParseEmbeddingKey(key)
-	must.Check(t, node == id && model == "m" && err == nil, "ParseEmbeddingKey: %s %s %v", node, model, err)
+	must.True(t, node == id && model == "m" && err == nil, "ParseEmbeddingKey: %s %s %v", node, model, err)
 	for _, bad := range [][]byte{nil, {'n'}, append([]byte("x"), id[:]...), MarkKey(OnNode, id)[:16]} {
 		if _, _, err := ParseMarkKey(bad); err == nil {
 			t.Errorf("ParseMarkKey accepts %x", bad)
@@ -154,7 +154,7 @@ func TestIDsAndTimesAsJSON(t *testing.T) {
 	must.OK(t, json.Unmarshal(data, &got), data, " reads as")
 	must.Equal(t, got, want, data, " reads as")
 	for _, bad := range []string{`{"ID":"x"}`, `{"ID":[1]}`, `{"Time":7}`, `{"Time":"soon"}`, `{"At":"soon"}`} {
-		must.Check(t, json.Unmarshal([]byte(bad), &got) != nil, "%s was read", bad)
+		must.True(t, json.Unmarshal([]byte(bad), &got) != nil, "%s was read", bad)
 	}
 }
 

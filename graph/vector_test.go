@@ -58,7 +58,7 @@ func TestEmbeddingForms(t *testing.T) {
 	terms, err := sparse.Terms()
 	must.OK(t, err, "terms")
 	must.Same(t, terms, []Term{{"pay", 81920}, {"berth", 45875}}, "terms")
-	must.Check(t, sparse.Int8() == nil, "a sparse vector has dimensions")
+	must.True(t, sparse.Int8() == nil, "a sparse vector has dimensions")
 	float := &Embedding{Model: "m", DType: Float32, Dims: 2, Data: []byte{0, 0, 0, 0, 0, 0, 128, 63}}
 	must.OK(t, float.Validate())
 	widest := make([]float64, MaxDims)

@@ -17,6 +17,6 @@ func TestCIDAsJSON(t *testing.T) {
 	}
 	for _, bad := range []string{`""`, `7`, `{}`, `"bafy"`, `["x"]`} {
 		var c CID
-		must.Check(t, json.Unmarshal([]byte(bad), &c) != nil, "%s was read as %v", bad, c)
+		must.True(t, json.Unmarshal([]byte(bad), &c) != nil, "%s was read as %v", bad, c)
 	}
 }

@@ -83,7 +83,7 @@ func TestIsLink(t *testing.T) {
 	for _, codec := range []ipld.Codec{ipld.Raw, ipld.DagCBOR} {
 		link := ipld.AppendLink(nil, ipld.Sum(codec, []byte("x")))
 		check(link)
-		must.Check(t, ipld.IsLink(link), "% x is no link", link)
+		must.True(t, ipld.IsLink(link), "% x is no link", link)
 		for i := range link {
 			for b := range 256 {
 				changed := bytes.Clone(link)
@@ -116,7 +116,7 @@ func TestFollow(t *testing.T) {
 	} {
 		var b bytes.Buffer
 		last, err := ipld.Follow(context.Background(), store.get, root, c.path, &b)
-		must.Check(t, err == nil && b.String() == c.want && last == c.last,
+		must.True(t, err == nil && b.String() == c.want && last == c.last,
 			"%s: %s in %s, %v; want %s in %s", c.path, &b, last, err, c.want, c.last)
 	}
 	for path, want := range map[string]error{

@@ -208,7 +208,7 @@ func TestLinkSystemRefuses(t *testing.T) {
 		mismatch.Want != forged || mismatch.Got != ipld.Sum(ipld.Raw, []byte("something else")) {
 		t.Errorf("forged block: %v", err)
 	}
-	must.Check(t, must.Err(ls.LoadRaw(linking.LinkContext{}, cidlink.Link{Cid: prime.Cid(forged)})) != nil,
+	must.True(t, must.Err(ls.LoadRaw(linking.LinkContext{}, cidlink.Link{Cid: prime.Cid(forged)})) != nil,
 		"forged block was read raw")
 
 	reads := store.gets

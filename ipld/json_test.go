@@ -50,7 +50,7 @@ func TestJSONLimits(t *testing.T) {
 	for _, c := range cases {
 		v, err := ipld.ParseJSON([]byte(c.text))
 		if c.reason != "" || c.name == "a million reserved" {
-			must.Check(t, errors.Is(err, ipld.ErrJSON) && strings.Contains(err.Error(), c.reason),
+			must.True(t, errors.Is(err, ipld.ErrJSON) && strings.Contains(err.Error(), c.reason),
 				"%s: got %v, want %q", c.name, err, c.reason)
 			continue
 		}
@@ -118,7 +118,7 @@ func TestNoEncoding(t *testing.T) {
 		"NaN": ipld.FloatValue(math.NaN()), "infinity": ipld.FloatValue(math.Inf(-1)),
 		"link to nothing": ipld.LinkValue(ipld.CID{}),
 	} {
-		must.Check(t, panics(func() { ipld.AppendValue(nil, v) }) && panics(func() { ipld.AppendJSON(nil, v) }),
+		must.True(t, panics(func() { ipld.AppendValue(nil, v) }) && panics(func() { ipld.AppendJSON(nil, v) }),
 			"%s was encoded", name)
 	}
 }
@@ -139,6 +139,6 @@ func TestValueTravels(t *testing.T) {
 	}
 	var v ipld.Value
 	for _, bad := range []string{``, `{"a":1`, `{"a":1,"a":2}`, `1e999`, `99999999999999999999`} {
-		must.Check(t, v.UnmarshalJSON([]byte(bad)) != nil, "%q was read", bad)
+		must.True(t, v.UnmarshalJSON([]byte(bad)) != nil, "%q was read", bad)
 	}
 }

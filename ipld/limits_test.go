@@ -61,7 +61,7 @@ func TestLimits(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			v, err := ipld.DecodeValue(c.block)
 			if c.reason != "" {
-				must.Check(t, errors.Is(err, ipld.ErrInvalid) && strings.Contains(err.Error(), c.reason),
+				must.True(t, errors.Is(err, ipld.ErrInvalid) && strings.Contains(err.Error(), c.reason),
 					"got %v, want %q", err, c.reason)
 			} else if err != nil {
 				t.Error(err)
@@ -147,7 +147,7 @@ func TestHostileHeads(t *testing.T) {
 				limit = 48 << 20
 			}
 			n := allocated(func() { err = read(block) })
-			must.Check(t, n <= limit, "%s of %s allocates %d bytes", how, name, n)
+			must.True(t, n <= limit, "%s of %s allocates %d bytes", how, name, n)
 			must.Fail(t, err, ipld.ErrInvalid, how, " of ", name)
 		}
 	}
@@ -161,7 +161,7 @@ func TestDecodedMemory(t *testing.T) {
 	} {
 		var err error
 		n := allocated(func() { _, err = ipld.DecodeValue(block) })
-		must.Check(t, err == nil && n <= 48<<20, "%s: %d bytes, %v", name, n, err)
+		must.True(t, err == nil && n <= 48<<20, "%s: %d bytes, %v", name, n, err)
 	}
 }
 

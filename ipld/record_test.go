@@ -128,7 +128,7 @@ func TestRecordRefused(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := decodeSample(c.block)
-			must.Check(t, errors.Is(err, ipld.ErrInvalid) && strings.Contains(err.Error(), c.reason),
+			must.True(t, errors.Is(err, ipld.ErrInvalid) && strings.Contains(err.Error(), c.reason),
 				"got %v, want %q", err, c.reason)
 			must.Equal(t, ipld.RecordKind(c.block), c.kind, "kind")
 			if got := ipld.PeekKind(c.block); got != c.kind && ipld.Check(c.block) == nil {
@@ -155,9 +155,9 @@ func TestRecordOrder(t *testing.T) {
 		r.Int("b", &n)
 	})
 	want := ipld.MapValue(ipld.Entry{Key: "a"}, ipld.Entry{Key: "b", Value: ipld.IntValue(8)})
-	must.Check(t, bytes.Equal(got, ipld.AppendValue(nil, want)), "got %x", got)
+	must.True(t, bytes.Equal(got, ipld.AppendValue(nil, want)), "got %x", got)
 	for _, keys := range [][2]string{{"kind", "v"}, {"b", "a"}, {"a", "a"}} {
-		must.Check(t, panics(func() {
+		must.True(t, panics(func() {
 			ipld.WriteRecord(0, func(r *ipld.Record) {
 				r.Int(keys[0], &n)
 				r.Int(keys[1], &n)
@@ -209,7 +209,7 @@ func TestRefusedAt(t *testing.T) {
 		_, err := ipld.DecodeValue(unhex(t, block))
 		for _, err := range []error{err, ipld.Check(unhex(t, block))} {
 			var de *ipld.DecodeError
-			must.Check(t, errors.As(err, &de) && errors.Is(err, ipld.ErrInvalid) && de.Offset == offset,
+			must.True(t, errors.As(err, &de) && errors.Is(err, ipld.ErrInvalid) && de.Offset == offset,
 				"%s: %v, want one at byte %d", block, err, offset)
 		}
 	}
@@ -235,7 +235,7 @@ func TestTypedReaders(t *testing.T) {
 			want := must.Get(ipld.DecodeValue(block))(t)
 			err := read(d)
 			must.Equal(t, want.Kind().String() == kind, err == nil, kind, " reader on ", name, ": ", err)
-			must.Check(t, err == nil || errors.Is(err, ipld.ErrInvalid),
+			must.True(t, err == nil || errors.Is(err, ipld.ErrInvalid),
 				"%s reader on %s: untyped error %v", kind, name, err)
 		}
 	}

@@ -61,12 +61,12 @@ func TestProfileParams(t *testing.T) {
 			t.Errorf("%s is not left", name)
 		}
 		set, unset, err := only.ProfileChange()
-		must.Check(t, err == nil && len(unset) <= 0 && len(set) == 1 && set[0].Value.Equal(v),
+		must.True(t, err == nil && len(unset) <= 0 && len(set) == 1 && set[0].Value.Equal(v),
 			"%s: change %v, %v, %v", name, set, unset, err)
 	}
 	for _, e := range all.Entries() {
 		may := findProfileParam(e.Key) != nil
-		must.Check(t, may != (WhyOwn(e.Key) != ""), "%s: in a profile %t", e.Key, may)
+		must.True(t, may != (WhyOwn(e.Key) != ""), "%s: in a profile %t", e.Key, may)
 	}
 	set, unset, err := Request{}.Explicitly("dedup", "limit").ProfileChange()
 	if err != nil || len(set) != 1 || set[0].Key != "limit" || !slices.Equal(unset, []string{"dedup"}) {
@@ -82,13 +82,13 @@ func TestProfileParams(t *testing.T) {
 func TestBuiltinProfiles(t *testing.T) {
 	for _, name := range BuiltinProfiles() {
 		p, about, ok := BuiltinProfile(name)
-		must.Check(t, ok && about != "" && ValidProfileName(name) && p.Types == nil,
+		must.True(t, ok && about != "" && ValidProfileName(name) && p.Types == nil,
 			"%s: %v %q %t", name, p, about, ok)
 		must.OK(t, p.check(name))
 		if len(p.Params) > 0 {
 			p.Params[0].Key = "changed"
 			again, _, _ := BuiltinProfile(name)
-			must.Check(t, again.Params[0].Key != "changed", "%s is shared", name)
+			must.True(t, again.Params[0].Key != "changed", "%s is shared", name)
 		}
 	}
 	if !slices.IsSorted(BuiltinProfiles()) || !slices.Contains(BuiltinProfiles(), DefaultProfile) {
@@ -114,7 +114,7 @@ func TestShare(t *testing.T) {
 	}{{45_875, "0.7"}, {65_536, "1"}, {0, "0"}, {1 << 20, "16"}, {1, "0.00002"}, {32_768, "0.5"}} {
 		v, ok := Share("decay", ipld.IntValue(test.units))
 		got := string(ipld.AppendJSON(nil, v))
-		must.Check(t, ok && got == test.want, "%d: %s, want %s", test.units, got, test.want)
+		must.True(t, ok && got == test.want, "%d: %s, want %s", test.units, got, test.want)
 	}
 	for units := int64(0); units <= MaxWeight; units += 37 {
 		v := shortShare(units)
@@ -205,12 +205,12 @@ func TestEveryParam(t *testing.T) {
 		p := findProfileParam(name)
 		may := p != nil
 		field := reflect.ValueOf(&full).Elem().FieldByIndex(f.Index)
-		must.Check(t, !may || p.at(&full) == field.Addr().Interface(), "%s is another field", name)
+		must.True(t, !may || p.at(&full) == field.Addr().Interface(), "%s is another field", name)
 		if may == (WhyOwn(name) != "") {
 			t.Errorf("%s: a profile may set it %t, and why not: %q", name, may, WhyOwn(name))
 		}
 	}
-	must.Check(t, len(left) <= 0, "no fields of a request: %v", left)
+	must.True(t, len(left) <= 0, "no fields of a request: %v", left)
 	must.Equal(t, WhyOwn("sorcery"), "", "a reason for what is no parameter")
 }
 
@@ -287,5 +287,5 @@ func TestMergeProfiles(t *testing.T) {
 		}
 		must.Equal(t, before, [3]string{whole(v.Base), whole(v.Ours), whole(v.Theirs)}, "a version was changed")
 	}
-	must.Check(t, clean != 0 && clean != 3000, "%d clean merges of 3000", clean)
+	must.True(t, clean != 0 && clean != 3000, "%d clean merges of 3000", clean)
 }

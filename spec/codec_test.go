@@ -29,7 +29,7 @@ func runCodec(t *testing.T, v vector) {
 	if refusal(t, v, err) {
 		return
 	}
-	must.Check(t, bytes.Equal(ipld.AppendValue(nil, value), block),
+	must.True(t, bytes.Equal(ipld.AppendValue(nil, value), block),
 		"encoding the decoded value gives other bytes")
 	same(t, "CID", ipld.Sum(ipld.DagCBOR, block).String(), want.CID)
 	if want.JSON != "" {
@@ -81,5 +81,5 @@ func runJSON(t *testing.T, v vector) {
 	}
 	same(t, "JSON form", string(ipld.AppendJSON(nil, value)), want.JSON)
 	again, err := ipld.ParseJSON([]byte(want.JSON))
-	must.Check(t, err == nil && again.Equal(value), "reading what was written gives %v, %v", again, err)
+	must.True(t, err == nil && again.Equal(value), "reading what was written gives %v, %v", again, err)
 }

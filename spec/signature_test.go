@@ -118,9 +118,9 @@ func runKeyNames(t *testing.T, good, bad []string) {
 		must.OK(t, keyring.CheckName(name))
 	}
 	for _, name := range bad {
-		must.Check(t, keyring.CheckName(name) != nil, "accepted as a name: %q", name)
+		must.True(t, keyring.CheckName(name) != nil, "accepted as a name: %q", name)
 	}
-	must.Check(t, len(good) != 0 && len(bad) != 0, "nothing to check")
+	must.True(t, len(good) != 0 && len(bad) != 0, "nothing to check")
 }
 
 // runRedactionSignature signs a redaction if there is a secret, and judges it if there is none.
@@ -133,7 +133,7 @@ func runRedactionSignature(t *testing.T, v vector, in signatureInput) {
 		secret := must.Get(commit.ParseSecret(in.Secret))(t)
 		must.OK(t, rec.Sign(erased, secret.Sign))
 		got := rec.Encode()
-		must.Check(t, bytes.Equal(got, expand(t, want.Block)), "signed redaction %x, want %s", got, want.Block)
+		must.True(t, bytes.Equal(got, expand(t, want.Block)), "signed redaction %x, want %s", got, want.Block)
 		return
 	}
 	key, err := rec.Signer(erased)

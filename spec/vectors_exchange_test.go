@@ -62,7 +62,7 @@ func runCAR(t *testing.T, v vector) {
 		t.Errorf("exported again it is\n%x, want\n%x", again.Bytes(), file)
 	}
 	report, err := care.Fsck(t.Context(), r, care.FsckOptions{Full: true})
-	must.Check(t, err == nil && len(report.Errors) <= 0, "fsck: %v, %v", report.Errors, err)
+	must.True(t, err == nil && len(report.Errors) <= 0, "fsck: %v, %v", report.Errors, err)
 }
 
 func exportOptions(q exportRequest) exchange.ExportOptions {
@@ -99,6 +99,6 @@ func sameRefs(t *testing.T, r *core.Repo, want map[string]string, before bool) {
 		if before {
 			name = "refs/imported/" + importName + name[len("refs"):]
 		}
-		must.Check(t, slices.Contains(have, name+" "+c), "no ref %s at %s among %v", name, c, have)
+		must.True(t, slices.Contains(have, name+" "+c), "no ref %s at %s among %v", name, c, have)
 	}
 }

@@ -280,7 +280,7 @@ func TestTruthTableIsComplete(t *testing.T) {
 	sorts := []string{"node", "field", "property", "edge", "mark"}
 	for row := range rows {
 		for _, sort := range sorts {
-			must.Check(t, have[sort+"-"+row], "no vector of %s, row %s", sort, row)
+			must.True(t, have[sort+"-"+row], "no vector of %s, row %s", sort, row)
 		}
 	}
 	must.Equal(t, len(have), len(rows)*len(sorts), "vectors of the table")

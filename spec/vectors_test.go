@@ -84,10 +84,10 @@ func TestVectors(t *testing.T) {
 		})
 	}
 	for path := range known {
-		must.Check(t, skipped[path], "the table of known failures names no vector: %s", path)
+		must.True(t, skipped[path], "the table of known failures names no vector: %s", path)
 	}
 	for layer := range runners {
-		must.Check(t, ran[layer] != 0, "no case of the layer %s", layer)
+		must.True(t, ran[layer] != 0, "no case of the layer %s", layer)
 	}
 }
 
@@ -107,7 +107,7 @@ func TestBadVectorsNameAClass(t *testing.T) {
 		cited[v.Fails] = true
 	}
 	for class := range classes {
-		must.Check(t, cited[class], "no case fails with %s", class)
+		must.True(t, cited[class], "no case fails with %s", class)
 	}
 }
 
@@ -145,7 +145,7 @@ func clauses(t *testing.T) []string {
 func TestSpecificationStaysReadable(t *testing.T) {
 	for line := range strings.Lines(specText(t)) {
 		n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n"))
-		must.Check(t, n <= 120, "%d columns, limit 120: %s", n, line)
+		must.True(t, n <= 120, "%d columns, limit 120: %s", n, line)
 	}
 	data, err := os.ReadFile("SPEC.md")
 	if n := strings.Count(string(data), "\n"); err != nil || n > 900 {
@@ -183,7 +183,7 @@ func TestEveryClauseHasVectors(t *testing.T) {
 func TestEveryLayerIsExplained(t *testing.T) {
 	guide := must.Get(os.ReadFile("README.md"))(t)
 	for layer := range runners {
-		must.Check(t, strings.Contains(string(guide), "`"+layer+"`"),
+		must.True(t, strings.Contains(string(guide), "`"+layer+"`"),
 			"README.md says nothing of the layer %s", layer)
 	}
 }

@@ -127,7 +127,7 @@ func hold(t *testing.T, dir string) (stop func()) {
 			t.Errorf("%v: %s", err, stderr)
 		}
 		for _, name := range []string{"socket", "owner"} {
-			must.Check(t, must.Err(os.Lstat(filepath.Join(dir, ".mnem", name))) != nil,
+			must.True(t, must.Err(os.Lstat(filepath.Join(dir, ".mnem", name))) != nil,
 				".mnem/%s is left behind", name)
 		}
 	}
@@ -143,7 +143,7 @@ func TestClosedPipeIsSilent(t *testing.T) {
 	must.OK(t, r.Close())
 	err = cmd.Run()
 	must.OK(t, w.Close())
-	must.Check(t, err == nil && stderr.Len() <= 0, "%v, stderr %q; want success and silence", err, stderr)
+	must.True(t, err == nil && stderr.Len() <= 0, "%v, stderr %q; want success and silence", err, stderr)
 }
 
 // TestSecondProcessWaits holds the repository in this process while others want it.
@@ -161,7 +161,7 @@ func TestSecondProcessWaits(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != 6 {
 		t.Errorf("exit code %d, want 6: %s", code, stderr)
 	}
-	must.Check(t, strings.Contains(stderr.String(), `"code":"busy"`), "stderr %s", stderr)
+	must.True(t, strings.Contains(stderr.String(), `"code":"busy"`), "stderr %s", stderr)
 	patient, stderr := mnem(t, dir, "status", "--wait", "20s")
 	must.OK(t, patient.Start())
 	must.OK(t, holder.Close())

@@ -102,7 +102,7 @@ func TestFsckMerge(t *testing.T) {
 			for _, e := range report.Errors {
 				found += e.Message + "\n"
 			}
-			must.Check(t, strings.Contains(found, c.want), "fsck says %q, want %q in it", found, c.want)
+			must.True(t, strings.Contains(found, c.want), "fsck says %q, want %q in it", found, c.want)
 		})
 	}
 }
@@ -130,7 +130,7 @@ func TestAmend(t *testing.T) {
 		res.Parents[0] != first.Commit {
 		t.Errorf("%+v", res)
 	}
-	must.Check(t, got.Change == old.Change && got.Message == old.Message && got.Height == old.Height,
+	must.True(t, got.Change == old.Change && got.Message == old.Message && got.Height == old.Height,
 		"amended to %+v, from %+v", got, old)
 	second.Commit = res.Commit
 	if res = amend("\n", ""); !res.NoChange || res.Commit != second.Commit {
@@ -247,7 +247,7 @@ func TestFsckOfBulks(t *testing.T) {
 	for _, step := range []func() error{f.Stored, f.Operations, f.Refs} {
 		must.OK(t, step())
 	}
-	must.Check(t, len(f.Bulks) == 1 && f.Bulks[0].S.Id == list[0].Id && f.LikeWhole(list[0].State),
+	must.True(t, len(f.Bulks) == 1 && f.Bulks[0].S.Id == list[0].Id && f.LikeWhole(list[0].State),
 		"%d bulks, and the first commit is none that is good by the newest", len(f.Bulks))
 }
 
@@ -320,7 +320,7 @@ func TestFsckFindsBadBulks(t *testing.T) {
 				_, err := r2.Branches().Create(t.Context(), "forged", parents[0].String(), core.RefOptions{Stamp: repokit.RecordBy})
 				must.OK(t, err)
 				report := must.Get(care.Fsck(t.Context(), r2, care.FsckOptions{}))(t)
-				must.Check(t, len(report.Errors) != 0, "nothing was found")
+				must.True(t, len(report.Errors) != 0, "nothing was found")
 				for _, e := range report.Errors {
 					switch e.Kind {
 					case care.FsckAdjacency, care.FsckRecord, care.FsckDangling, care.FsckCounts:
@@ -397,7 +397,7 @@ func TestFullFsckFindsOldIndexes(t *testing.T) {
 		for _, e := range report.Errors {
 			found = found || e.Kind == care.FsckIndex
 		}
-		must.Check(t, found == want, "damaged %v, found %v", want, report.Errors)
+		must.True(t, found == want, "damaged %v, found %v", want, report.Errors)
 	}
 	check(false)
 	derived := st.Derived()
@@ -483,7 +483,7 @@ func TestFsckNamesWhatIndexesLack(t *testing.T) {
 			for _, e := range report.Errors {
 				found = found || e.Kind == care.FsckIndex && strings.Contains(e.Message, c.want)
 			}
-			must.Check(t, found, "want %q: %v", c.want, report.Errors)
+			must.True(t, found, "want %q: %v", c.want, report.Errors)
 		})
 	}
 }
@@ -608,6 +608,6 @@ func TestFsckMissesOldViews(t *testing.T) {
 			continue // of the newest operation: it cannot be opened
 		}
 		report := must.Get(care.Fsck(t.Context(), r, care.FsckOptions{}))(t)
-		must.Check(t, len(report.Errors) != 0, "nothing is said of a chunk that is gone, %s", gone)
+		must.True(t, len(report.Errors) != 0, "nothing is said of a chunk that is gone, %s", gone)
 	}
 }

@@ -61,10 +61,10 @@ func TestGC(t *testing.T) {
 	waitForCleanups()
 	dry := must.Get(care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By, KeepOps: 1, DryRun: true}))(t)
 	res := repokit.Gc(t, r, 1)
-	must.Check(t, res.Blocks >= 10 && res.Bytes >= int64(len(long)) && dry.Blocks != 0,
+	must.True(t, res.Blocks >= 10 && res.Bytes >= int64(len(long)) && dry.Blocks != 0,
 		"removed %+v, the dry run %+v", res, dry)
 	after, derivedAfter := count(t, st)
-	must.Check(t, after < before && derivedAfter <= derived,
+	must.True(t, after < before && derivedAfter <= derived,
 		"%d blocks after %d, derived %d after %d", after, before, derivedAfter, derived)
 	_, err := r.At(t.Context(), side.Commit)
 	must.Fail(t, err, store.ErrCorrupt)
@@ -261,7 +261,7 @@ func TestGCWithWriters(t *testing.T) {
 	commit := func(text string) {
 		_, err := r.Commit(ctx, state.ReadChanges(strings.NewReader(text), "x"),
 			core.CommitOptions{Stamp: repokit.By})
-		must.Check(t, err == nil, "commit: %v", err)
+		must.True(t, err == nil, "commit: %v", err)
 	}
 	for w := range writers {
 		wg.Go(func() {
@@ -336,7 +336,7 @@ func TestGCDue(t *testing.T) {
 		t.Errorf("due for 4, 5 and all operations: %v, %v, %v", due(4), due(5), due(0))
 	}
 	repokit.Gc(t, r, 4)
-	must.Check(t, !due(4), "due after a collection")
+	must.True(t, !due(4), "due after a collection")
 }
 
 // TestFsckHorizon finds an operation behind the horizon missing that later ones need.
@@ -351,7 +351,7 @@ func TestFsckHorizon(t *testing.T) {
 	repokit.CheckClean(t, r)
 	must.OK(t, st.Facts().(store.Deleter).Delete(t.Context(), kept.CID))
 	report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
-	must.Check(t, err == nil && len(report.Errors) == 1 && report.Errors[0].CID == kept.CID,
+	must.True(t, err == nil && len(report.Errors) == 1 && report.Errors[0].CID == kept.CID,
 		"fsck: %v, %v", report.Errors, err)
 }
 
@@ -409,7 +409,7 @@ func TestWorkOfCollections(t *testing.T) {
 			must.Equal(t, res.Blocks > 0, keep > 0, "keeping ", keep, " operations: ", res)
 		})
 		t.Logf("keeping %d operations: %v, %d one by one, of %d blocks", keep, w, w.Facts.Gets, stored)
-		must.Check(t, w.Facts.Gets <= 2*commits+20 && w.Facts.BlocksRead <= stored+4*commits,
+		must.True(t, w.Facts.Gets <= 2*commits+20 && w.Facts.BlocksRead <= stored+4*commits,
 			"keeping %d operations of %d reads %+v", keep, commits, w.Facts)
 	}
 }
@@ -438,10 +438,10 @@ func TestGCFindsStrays(t *testing.T) {
 		must.OK(t, st.Facts().Put(t.Context(), strays...))
 		must.Equal(t, repokit.Gc(t, r, 0).Blocks, len(strays), "collected")
 		after, _ := count(t, st)
-		must.Check(t, after == before, "%d blocks, want %d", after, before)
+		must.True(t, after == before, "%d blocks, want %d", after, before)
 	}
 	res, err := care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By, Grace: time.Hour})
-	must.Check(t, err == nil && res.Blocks == 0 && res.Kept >= before, "%+v, %v", res, err)
+	must.True(t, err == nil && res.Blocks == 0 && res.Kept >= before, "%+v, %v", res, err)
 }
 
 // TestWorkOfPurges bounds how often a purge reads all blocks: twice, and once more for a node with edges, to find
@@ -457,7 +457,7 @@ func TestWorkOfPurges(t *testing.T) {
 		w := repokit.Measure(t, st, func(r *core.Repo) {
 			res, err := care.Purge(t.Context(), r, key, care.PurgeOptions{Stamp: repokit.By, DryRun: true})
 			must.OK(t, err)
-			must.Check(t, len(res.Erased) != 0, "purge of %s would erase nothing", key)
+			must.True(t, len(res.Erased) != 0, "purge of %s would erase nothing", key)
 		})
 		t.Logf("%s: %v of %d blocks", key, w, stored)
 		if most := passes*int64(stored) + 100; w.Facts.BlocksRead > most || w.Facts.BlocksRead < most-200 {
@@ -556,7 +556,7 @@ func TestWhatFalls(t *testing.T) {
 			}
 		})
 	}
-	must.Check(t, went >= 2000, "%d blocks went in all: too few to tell", went)
+	must.True(t, went >= 2000, "%d blocks went in all: too few to tell", went)
 }
 
 // TestViewThatWasAPart collects while the view that stays was a chunk of, and is linked from, views that fall.

@@ -128,7 +128,7 @@ func TestPurgeCrash(t *testing.T) {
 		points++
 		for _, percent := range []int{0, rng.IntN(100)} {
 			purged, err := afterCut(fs.Clone(percent, rng), acked.Load())
-			must.Check(t, err == nil,
+			must.True(t, err == nil,
 				"seed %d, change %d (%s %s), %d%%: %v", seed, op.N, op.Kind, op.Path, percent, err)
 			if purged {
 				done++
@@ -148,7 +148,7 @@ func TestPurgeCrash(t *testing.T) {
 	acked.Store(true)
 	must.OK(t, r.Close())
 	t.Logf("%d points, %d of %d openings purged", points, done, 2*points)
-	must.Check(t, points >= 10 && done != 0, "%d points, %d openings purged", points, done)
+	must.True(t, points >= 10 && done != 0, "%d points, %d openings purged", points, done)
 }
 
 // TestPurgeTextCrash cuts power at changes that a purge of a text makes: the next opening has finished it or not
@@ -165,7 +165,7 @@ func TestPurgeTextCrash(t *testing.T) {
 		}
 		points++
 		gone, err := textAfterCut(fs.Clone(0, rng))
-		must.Check(t, err == nil, "change %d (%s %s): %v", op.N, op.Kind, op.Path, err)
+		must.True(t, err == nil, "change %d (%s %s): %v", op.N, op.Kind, op.Path, err)
 		if gone {
 			purged++
 		}
@@ -182,7 +182,7 @@ func TestPurgeTextCrash(t *testing.T) {
 	if gone, err := textAfterCut(fs.Clone(0, rng)); !gone || err != nil {
 		t.Errorf("after it was acknowledged: gone %v, %v", gone, err)
 	}
-	must.Check(t, points >= 5 && purged != 0, "%d points, %d openings purged", points, purged)
+	must.True(t, points >= 5 && purged != 0, "%d points, %d openings purged", points, purged)
 }
 
 // textAfterCut opens what a power cut left and reports whether the text is gone. If it is, no file contains it.

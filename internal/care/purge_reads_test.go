@@ -132,7 +132,7 @@ func TestReadsOfStoppedPurge(t *testing.T) {
 		points++
 		for _, percent := range []int{0, 100} { // a power cut, and a process that was killed
 			gone, err := readStopped(fs.Clone(percent, rng), old)
-			must.Check(t, err == nil, "change %d (%s %s), %d%%: %v", op.N, op.Kind, op.Path, percent, err)
+			must.True(t, err == nil, "change %d (%s %s), %d%%: %v", op.N, op.Kind, op.Path, percent, err)
 			if gone {
 				stopped++
 			}
@@ -157,7 +157,7 @@ func TestReadsOfStoppedPurge(t *testing.T) {
 	repokit.PurgeZed(t, r, care.PurgeOptions{Reason: "stopped"})
 	watch.Store(false)
 	must.OK(t, r.Close())
-	must.Check(t, points >= 5 && stopped != 0, "%d points, %d with the node gone", points, stopped)
+	must.True(t, points >= 5 && stopped != 0, "%d points, %d with the node gone", points, stopped)
 }
 
 type countedFacts struct {
@@ -217,7 +217,7 @@ func TestTextsOfReadsNodesOnce(t *testing.T) {
 	}
 	gets(1) // fills the caches of trees
 	one, many := gets(1), gets(texts)
-	must.Check(t, one >= harbourNodes && many == one,
+	must.True(t, one >= harbourNodes && many == one,
 		"%d blocks read for one text, %d for %d", one, many, texts)
 }
 

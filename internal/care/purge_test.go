@@ -40,12 +40,12 @@ func TestPurge(t *testing.T) {
 		"the texts are not where they are to be removed from")
 	plan := repokit.PurgeZed(t, r, care.PurgeOptions{DryRun: true})
 	res := repokit.PurgeZed(t, r, care.PurgeOptions{Reason: "on request"})
-	must.Check(t, slices.Equal(plan.Erased, res.Erased) && len(plan.Branches) == 2 && !plan.Operation.Defined(),
+	must.True(t, slices.Equal(plan.Erased, res.Erased) && len(plan.Branches) == 2 && !plan.Operation.Defined(),
 		"the dry run says %+v", plan)
 	got := repokit.Kinds(res.Erased)
-	must.Check(t, got["node"] >= 4 && got["content"] >= 1 && got["embedding"] == 1 && got["query"] == 1,
+	must.True(t, got["node"] >= 4 && got["content"] >= 1 && got["embedding"] == 1 && got["query"] == 1,
 		"erased %v", got)
-	must.Check(t, len(res.Branches) == 2 && len(res.Stages) == 1 && res.Operation.Defined(),
+	must.True(t, len(res.Branches) == 2 && len(res.Stages) == 1 && res.Operation.Defined(),
 		"removed from %v, %v", res.Branches, res.Stages)
 	if where := repokit.Found(t, dir, st, repokit.Secrets); len(where) > 0 {
 		t.Errorf("text is left: %v", where)
@@ -53,7 +53,7 @@ func TestPurge(t *testing.T) {
 	repokit.CheckClean(t, r)
 	checkPurged(t, r, old)
 	again := repokit.PurgeZed(t, r, care.PurgeOptions{Reason: "again"})
-	must.Check(t, len(again.Erased)+len(again.Branches)+len(again.Hits) <= 0, "a second purge: %+v", again)
+	must.True(t, len(again.Erased)+len(again.Branches)+len(again.Hits) <= 0, "a second purge: %+v", again)
 	must.OK(t, r.Close())
 	if where := repokit.Found(t, dir, nil, repokit.Secrets); len(where) > 0 {
 		t.Errorf("text is left after closing: %v", where)
@@ -100,7 +100,7 @@ func checkPurged(t *testing.T, r *core.Repo, old ipld.CID) {
 		}
 	}
 	replay, err := session.Replay(ctx, r, "s")
-	must.Check(t, err == nil && !replay.Identical && replay.First == nil && len(replay.Redacted) != 0,
+	must.True(t, err == nil && !replay.Identical && replay.First == nil && len(replay.Redacted) != 0,
 		"replay: %+v, %v", replay, err)
 	now := repokit.Head(t, r)
 	_, _, err = now.Node(ctx, id)
@@ -112,7 +112,7 @@ func checkPurged(t *testing.T, r *core.Repo, old ipld.CID) {
 		}
 	}
 	a, err := rank.Retrieve(ctx, now, retrieve.Request{Text: "vermilion cooks"})
-	must.Check(t, err == nil && len(a.Warnings) <= 0 && len(a.Items) == 1,
+	must.True(t, err == nil && len(a.Warnings) <= 0 && len(a.Items) == 1,
 		"retrieve from the head: %d items, %v, %v", len(a.Items), a.Warnings, err)
 	must.Get(r.Stages().Status(ctx, ""))(t, "status")
 }
@@ -146,7 +146,7 @@ func TestPurgeDoesNotComeBack(t *testing.T) {
 	repokit.CommitOn(t, r, "back", `{"edge":{"type":"likes","src":"bob","dst":"zed"}}`)
 	merge := core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: repokit.By}}
 	_, err = merging.Merge(ctx, r, "back", merge)
-	must.Check(t, err == nil || errors.Is(err, state.ErrConflict), "merge of a branch that has it: %v", err)
+	must.True(t, err == nil || errors.Is(err, state.ErrConflict), "merge of a branch that has it: %v", err)
 	repokit.CommitOn(t, r, "back", `{"remove":{"node":"zed"}}`)
 	repokit.CommitOn(t, r, "back", repokit.NodeLine("zed", `,"summary":"someone else"`))
 	repokit.CheckClean(t, r)
@@ -388,7 +388,7 @@ func TestPurgeCallsFiles(t *testing.T) {
 		_, _, err := repokit.Head(t, r).Node(ctx, graph.NodeID("zed"))
 		call := fmt.Sprintf("there %v, dry %v", err == nil, dry)
 		calls = append(calls, call)
-		must.Check(t, !holds("zed") && !holds("bob cooks"), "a text that is too short, or another one, counts")
+		must.True(t, !holds("zed") && !holds("bob cooks"), "a text that is too short, or another one, counts")
 		held = holds("it says: " + repokit.SecretSummary + "!")
 		if call == failAt {
 			return false, broken
@@ -470,30 +470,30 @@ func TestErasurePending(t *testing.T) {
 	}
 	pending(false)
 	mem.TestingSetDiskUsage(full)
-	must.Check(t, purge("a"), "it claims that bytes are gone")
+	must.True(t, purge("a"), "it claims that bytes are gone")
 	pending(true)
 	reopen() // which finds no room either, and opens
 	pending(true)
-	must.Check(t, must.Err(care.Purge(ctx, r, "none", care.PurgeOptions{Stamp: repokit.By})) != nil,
+	must.True(t, must.Err(care.Purge(ctx, r, "none", care.PurgeOptions{Stamp: repokit.By})) != nil,
 		"purged what is not there")
 	pending(true)
 	var lacks *store.NoRoomError
 	_, err := care.Purge(ctx, r, "b", care.PurgeOptions{Stamp: repokit.By}) // opening for writing takes more
-	must.Check(t, errors.As(err, &lacks) && lacks.MustFree() != 0 && lacks.Erasing,
+	must.True(t, errors.As(err, &lacks) && lacks.MustFree() != 0 && lacks.Erasing,
 		"a purge without room: %v", err)
 	pending(true)
 	mem.TestingSetDiskUsage(room)
 	reopen()
 	pending(false)
 	mem.TestingSetDiskUsage(full)
-	must.Check(t, purge("c"), "it claims that bytes are gone")
+	must.True(t, purge("c"), "it claims that bytes are gone")
 	mem.TestingSetDiskUsage(room)
 	must.Get(care.GC(ctx, r, care.GCOptions{Stamp: repokit.By}))(t)
 	pending(false)
 	mem.TestingSetDiskUsage(full)
-	must.Check(t, purge("d"), "it claims that bytes are gone")
+	must.True(t, purge("d"), "it claims that bytes are gone")
 	mem.TestingSetDiskUsage(room)
-	must.Check(t, !purge("e"), "with room it is pending")
+	must.True(t, !purge("e"), "with room it is pending")
 	pending(false)
 	repokit.CheckClean(t, r)
 	must.OK(t, r.Close())

@@ -56,11 +56,11 @@ func TestRepair(t *testing.T) {
 	repokit.Lines(t, r, repokit.Person(1)+"\n"+repokit.Person(2))
 	answer := must.Get(rank.Retrieve(ctx, repokit.Head(t, r), retrieve.Request{Text: "person"}))(t)
 	res, err := care.Repair(ctx, r, care.FsckOptions{})
-	must.Check(t, err == nil && len(res.Done) <= 0 && len(res.Report.Errors) <= 0,
+	must.True(t, err == nil && len(res.Done) <= 0 && len(res.Report.Errors) <= 0,
 		"repair of a sound repository: %+v, %v", res, err)
 	bad = true
 	res = must.Get(care.Repair(ctx, r, care.FsckOptions{}))(t)
-	must.Check(t, len(res.Done) == 2 && len(res.Report.Errors) <= 0,
+	must.True(t, len(res.Done) == 2 && len(res.Report.Errors) <= 0,
 		"repair: %v, then %v", res.Done, res.Report.Errors)
 	again, err := rank.Retrieve(ctx, repokit.Head(t, r), retrieve.Request{Text: "person"})
 	must.OK(t, err, "retrieve after the repair")
@@ -74,7 +74,7 @@ func TestRepairMakesUpNothing(t *testing.T) {
 	c := repokit.Lines(t, r, repokit.Person(1))
 	must.OK(t, st.Facts().(store.Deleter).Delete(t.Context(), c.Graph))
 	res, err := care.Repair(t.Context(), r, care.FsckOptions{})
-	must.Check(t, err == nil && len(res.Done) <= 0 && len(res.Report.Errors) != 0, "repair: %+v, %v", res, err)
+	must.True(t, err == nil && len(res.Done) <= 0 && len(res.Report.Errors) != 0, "repair: %+v, %v", res, err)
 }
 
 // TestRepairWithDamagedFacts keeps a working index although a fact that it was made from is damaged, so that it
@@ -97,7 +97,7 @@ func TestRepairWithDamagedFacts(t *testing.T) {
 	retrieves := func(when string) {
 		t.Helper()
 		answer, err := rank.Retrieve(ctx, repokit.Head(t, r), retrieve.Request{Text: "amber"})
-		must.Check(t, err == nil && len(answer.Items) == 1, "retrieve %s: %+v, %v", when, answer, err)
+		must.True(t, err == nil && len(answer.Items) == 1, "retrieve %s: %+v, %v", when, answer, err)
 	}
 	retrieves("before")
 	before := must.Get(repokit.Head(t, r).IndexStats(ctx))(t)
@@ -110,7 +110,7 @@ func TestRepairWithDamagedFacts(t *testing.T) {
 	}
 	for range 2 {
 		res, err := care.Repair(ctx, r, care.FsckOptions{})
-		must.Check(t, err == nil && len(res.Done) <= 0 && slices.ContainsFunc(res.Report.Errors,
+		must.True(t, err == nil && len(res.Done) <= 0 && slices.ContainsFunc(res.Report.Errors,
 			func(e care.FsckError) bool { return e.CID == bad }), "repair: %+v, %v", res, err)
 		_, err = r.Indexes().Rebuild(ctx, "HEAD")
 		must.Fail(t, err, store.ErrCorrupt)

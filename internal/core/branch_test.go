@@ -56,7 +56,7 @@ func TestExpectOfRefs(t *testing.T) {
 	} {
 		err := c.do(core.RefOptions{Stamp: repokit.By, Force: true, Expect: c.want})
 		var wrong *state.ExpectError
-		must.Check(t, errors.As(err, &wrong) && errors.Is(err, state.ErrConflict), "%s: %v", c.name, err)
+		must.True(t, errors.As(err, &wrong) && errors.Is(err, state.ErrConflict), "%s: %v", c.name, err)
 	}
 	must.Get(r.Tags().Remove(ctx, "v1", core.RefOptions{Stamp: repokit.By, Expect: &one}))(t) // an annotated tag is at the commit it leads to
 }
@@ -77,7 +77,7 @@ func TestRenameWithMerge(t *testing.T) {
 	}
 	must.OK(t, r.Branches().Rename(ctx, "main", "trunk", repokit.RefOptions))
 	v := repokit.ViewOf(t, r)
-	must.Check(t, v["refs/conflicts/merge/trunk"] != "" && v["refs/conflicts/merge/main"] == "",
+	must.True(t, v["refs/conflicts/merge/trunk"] != "" && v["refs/conflicts/merge/main"] == "",
 		"the merge did not follow its branch: %v", v)
 	must.OK(t, r.Branches().Switch(ctx, "side", core.SwitchOptions{Stamp: repokit.By}))
 	var used *core.InUseError
@@ -113,7 +113,7 @@ func TestTags(t *testing.T) {
 	must.Same(t, got, []string{"plain true false", "v1 true true", "v2 true true"})
 	for _, rev := range []string{"v1", "refs/tags/v1", made.CID.String(), "v1^{}", "v1^0"} {
 		c := must.Get(r.Revisions().Resolve(ctx, rev))(t)
-		must.Check(t, c == one, "%s is %s", rev, c)
+		must.True(t, c == one, "%s is %s", rev, c)
 	}
 	must.Fail(t, must.Err(r.Tags().Create(ctx, "v3", "", core.TagOptions{
 		RefOptions: repokit.RefOptions, Annotate: true, Message: strings.Repeat("m", 1<<17),
@@ -135,7 +135,7 @@ func TestRefTravels(t *testing.T) {
 		must.OK(t, json.Unmarshal(data, &back), data)
 		must.Equal(t, back, ref, data)
 	}
-	must.Check(t, new(core.RefTarget).UnmarshalJSON([]byte(`5`)) != nil, "a number was read")
+	must.True(t, new(core.RefTarget).UnmarshalJSON([]byte(`5`)) != nil, "a number was read")
 }
 
 // FuzzResolve reads any text as a revision, a range and the name of an operation: it is one, or the
@@ -156,7 +156,7 @@ func FuzzResolve(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := r.Revisions().Resolve(ctx, text)
 		checkRefusal(t, text, err)
-		must.Check(t, err != nil || c.Defined(), "%q is no commit and no error", text)
+		must.True(t, err != nil || c.Defined(), "%q is no commit and no error", text)
 		_, _, err = r.Revisions().Range(ctx, text)
 		checkRefusal(t, text, err)
 		_, err = r.OpLog().Find(ctx, text)
@@ -173,6 +173,6 @@ func checkRefusal(t *testing.T, text string, err error) {
 		!errors.Is(err, graph.ErrInvalid) || errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("%q: error of no kind: %v", text, err)
 	}
-	must.Check(t, !strings.ContainsAny(err.Error(), "\n\x00"),
+	must.True(t, !strings.ContainsAny(err.Error(), "\n\x00"),
 		"%q: the message has more than a line: %q", text, err)
 }

@@ -160,7 +160,7 @@ func TestBulkEnds(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				_, err := r.Commit(ctx, test.changes(cancel), core.CommitOptions{Stamp: repokit.By, Message: "bulk"})
-				must.Check(t, err != nil && err.Error() == test.want, "error %v, want %s", err, test.want)
+				must.True(t, err != nil && err.Error() == test.want, "error %v, want %s", err, test.want)
 				snap, err := r.Snapshot(t.Context(), "HEAD")
 				if err == nil && snap.CID().Defined() {
 					t.Errorf("there is a commit %s", snap.CID())
@@ -297,7 +297,7 @@ func TestBulkApart(t *testing.T) {
 		must.Same(t, fmt.Sprintf("%+v", res), fmt.Sprintf("%+v", want), "commit on disk")
 		must.Same(t, derivedCIDs(t, st), derived, "indexes on disk")
 	}
-	must.Check(t, want.Unchanged == nodes/100 && want.Edges.Added >= nodes*each*8/10,
+	must.True(t, want.Unchanged == nodes/100 && want.Edges.Added >= nodes*each*8/10,
 		"%d unchanged, %d edges", want.Unchanged, want.Edges.Added)
 	if left := scratchIn(t, dir); left != nil {
 		t.Errorf("files %q are left", left)

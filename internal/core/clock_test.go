@@ -70,7 +70,7 @@ func TestOperationsAreTimedByTheClock(t *testing.T) {
 		clock.advance(tt.advance)
 		res := commitTimed(t, r, tt.given, i)
 		got, want := operationTime(t, r), start+graph.Time(tt.want.Microseconds())
-		must.Check(t, got == want, "commit of time %d: operation at %d, want %d", tt.given, got, want)
+		must.True(t, got == want, "commit of time %d: operation at %d, want %d", tt.given, got, want)
 		s := must.Get(r.At(t.Context(), res.Commit))(t)
 		must.Equal(t, s.Commit().Time, tt.given, "commit has time")
 	}
@@ -119,7 +119,7 @@ func TestGCDueWithinTheGrace(t *testing.T) {
 	opt := care.GCOptions{Stamp: repokit.By, KeepOps: 2, Grace: time.Hour}
 	for _, want := range []bool{false, true} {
 		due := must.Get(care.GCDue(t.Context(), r, opt))(t)
-		must.Check(t, due == want, "%d after the last: due %v", clock.at-repokit.By.Time, due)
+		must.True(t, due == want, "%d after the last: due %v", clock.at-repokit.By.Time, due)
 		clock.advance(2 * time.Hour)
 	}
 }

@@ -55,7 +55,7 @@ func TestOrderAndBatchesLeaveNoTrace(t *testing.T) {
 		mixed := append(append([]string(nil), nodes...), edges...)
 		rng.Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
 		got := repokit.Lines(t, repokit.OpenMem(t), strings.Join(mixed, "")).Graph
-		must.Check(t, got == want, "one shuffled commit: graph %s, want %s", got, want)
+		must.True(t, got == want, "one shuffled commit: graph %s, want %s", got, want)
 	}
 }
 
@@ -85,7 +85,7 @@ func TestDanglingStage(t *testing.T) {
 	refused := func(what string) {
 		t.Helper()
 		_, err := commitStaged(t, r)
-		must.Check(t, errors.Is(err, state.ErrInvalid) && strings.Contains(err.Error(),
+		must.True(t, errors.Is(err, state.ErrInvalid) && strings.Contains(err.Error(),
 			graph.NodeID("carol").String()), "%s: error %v does not name the missing node", what, err)
 		if _, edges := staged(t, r); edges != (state.Counts{Added: 1}) {
 			t.Errorf("%s: %+v staged", what, edges)

@@ -42,7 +42,7 @@ func checkFacts(t *testing.T, r *core.Repo, writers []string, n int) {
 	hub := repokit.NodeByKey(t, s, "hub")
 	for _, w := range writers {
 		got, want := prop(t, hub, w).Int(), int64(n-1)/repokit.Stale*repokit.Stale
-		must.Check(t, got == want, "the hub has %d of %s, want %d", got, w, want)
+		must.True(t, got == want, "the hub has %d of %s, want %d", got, w, want)
 		for i := range n {
 			repokit.NodeByKey(t, s, fmt.Sprintf("%s-%d", w, i))
 		}
@@ -162,7 +162,7 @@ func TestBase(t *testing.T) {
 		c.Fields[0].Ours.Int() != 1 || c.Fields[0].Theirs.Int() != 3 || c.Fields[0].Base != nil {
 		t.Errorf("conflicts %+v", kept.Conflicts)
 	}
-	must.Check(t, kept.Base == first.Commit && kept.Head == before && repokit.Head(t, r).CID() == before,
+	must.True(t, kept.Base == first.Commit && kept.Head == before && repokit.Head(t, r).CID() == before,
 		"base %s, head %s", kept.Base, kept.Head)
 	s := must.Get(r.At(t.Context(), kept.Kept))(t, "what was kept")
 	must.Equal(t, s.Commit().Parents[0], first.Commit, "what was kept")
@@ -232,7 +232,7 @@ func TestWritersShareSyncs(t *testing.T) {
 		wg.Go(func() {
 			_, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(repokit.Person(n)), "x"),
 				core.CommitOptions{Stamp: repokit.By})
-			must.Check(t, err == nil, "%v", err)
+			must.True(t, err == nil, "%v", err)
 			ended.Add(1)
 		})
 	}

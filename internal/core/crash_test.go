@@ -275,7 +275,7 @@ func TestCrashWithinRecovery(t *testing.T) {
 		return nil
 	})
 	must.OK(t, crashWork(fsys, &l, 12))
-	must.Check(t, points >= 8, "%d points tested", points)
+	must.True(t, points >= 8, "%d points tested", points)
 }
 
 const (

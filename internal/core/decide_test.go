@@ -30,7 +30,7 @@ func openDecide(t *testing.T) *core.Repo {
 	r := must.Get(care.New(t.Context(), mem.New(), decideBy, core.Options{}))(t)
 	t.Cleanup(func() {
 		report, err := care.Fsck(context.Background(), r, care.FsckOptions{Full: true})
-		must.Check(t, err == nil && len(report.Errors) <= 0, "fsck: %v %+v", err, report)
+		must.True(t, err == nil && len(report.Errors) <= 0, "fsck: %v %+v", err, report)
 	})
 	return r
 }
@@ -72,7 +72,7 @@ func TestTurnsComeInOrder(t *testing.T) {
 				<-proceed
 				return addNode(t.Context(), "first")(s)
 			})
-		must.Check(t, err == nil, "%v", err)
+		must.True(t, err == nil, "%v", err)
 	})
 	<-deciding
 	var order []int // appended to within turns alone
@@ -89,7 +89,7 @@ func TestTurnsComeInOrder(t *testing.T) {
 						order = append(order, i)
 						return addNode(t.Context(), fmt.Sprint(i))(s)
 					})
-				must.Check(t, err == nil, "%v", err)
+				must.True(t, err == nil, "%v", err)
 			})
 		case 1:
 			wg.Go(func() {
@@ -98,7 +98,7 @@ func TestTurnsComeInOrder(t *testing.T) {
 					order = append(order, i)
 					state.ReadChanges(strings.NewReader(line), "")(yield)
 				}, opt)
-				must.Check(t, err == nil, "%v", err)
+				must.True(t, err == nil, "%v", err)
 			})
 		case 2:
 			go func() {
@@ -114,7 +114,7 @@ func TestTurnsComeInOrder(t *testing.T) {
 					order = append(order, i)
 					return nil
 				})
-				must.Check(t, err == nil, "%v", err)
+				must.True(t, err == nil, "%v", err)
 			})
 		}
 		want = append(want, i)
@@ -127,7 +127,7 @@ func TestTurnsComeInOrder(t *testing.T) {
 	close(proceed)
 	wg.Wait()
 	must.Same(t, order, want, "let in")
-	must.Check(t, queue.Taken <= 0 && queue.Waiting.Len() <= 0, "the turn is still taken")
+	must.True(t, queue.Taken <= 0 && queue.Waiting.Len() <= 0, "the turn is still taken")
 }
 
 // TestDecideOnTheNewest checks that a decision sees the commit its changes are applied to, and runs
@@ -188,14 +188,14 @@ func TestDecideExpects(t *testing.T) {
 			return &core.Decision{}, nil
 		})
 		var moved *state.ExpectError
-		must.Check(t, errors.As(err, &moved) && moved.Want == first.Commit,
+		must.True(t, errors.As(err, &moved) && moved.Want == first.Commit,
 			"long %t: %v, want an *ExpectError", long, err)
 	}
 	opt.Expect, opt.Base = nil, &first.Commit
 	_, err := r.Decide(ctx, opt, addNode(ctx, "c"))
 	must.Fail(t, err, state.ErrInvalid)
 	opt.Base, opt.Branch = nil, "none"
-	must.Check(t, must.Err(r.Decide(ctx, opt, addNode(ctx, "c"))) != nil,
+	must.True(t, must.Err(r.Decide(ctx, opt, addNode(ctx, "c"))) != nil,
 		"decided on a branch that is not there")
 }
 
@@ -309,9 +309,9 @@ func TestHeldTurn(t *testing.T) {
 	turn.End()
 	turn.End() // it holds none any more
 	wg.Wait()
-	must.Check(t, len(second.Parents) == 1 && second.Parents[0] == first.Commit,
+	must.True(t, len(second.Parents) == 1 && second.Parents[0] == first.Commit,
 		"the second is upon %v, want %v", second.Parents, first.Commit)
-	must.Check(t, r.Writer.Turns.Try(), "a turn was not given back")
+	must.True(t, r.Writer.Turns.Try(), "a turn was not given back")
 	r.Writer.Turns.Give()
 }
 
@@ -393,6 +393,6 @@ func TestAnswersTakeTurns(t *testing.T) {
 	waiting(asked - most)
 	close(proceed)
 	all.Wait()
-	must.Check(t, r.Answering.Taken <= 0 && r.Answering.Waiting.Len() <= 0,
+	must.True(t, r.Answering.Taken <= 0 && r.Answering.Waiting.Len() <= 0,
 		"%d turns are still taken", r.Answering.Taken)
 }

@@ -120,11 +120,11 @@ func TestOverlayApart(t *testing.T) {
 		for k := range want {
 			must.Require(t, base[k] != nil || seen[k], "seed %d: edit of %q is in none", seed, k)
 		}
-		must.Check(t, len(o.Runs.Runs) >= 2, "seed %d: %d runs", seed, len(o.Runs.Runs))
+		must.True(t, len(o.Runs.Runs) >= 2, "seed %d: %d runs", seed, len(o.Runs.Runs))
 		m, entries, err := o.Flush(ctx)
 		must.OK(t, err)
 		must.Equal(t, m.Root(), testTree(t, want).Root(), "seed ", seed, ": tree")
-		must.Check(t, (entries == nil) == (len(base) > 0),
+		must.True(t, (entries == nil) == (len(base) > 0),
 			"seed %d: the entries of a tree made from nothing: %v", seed, entries != nil)
 		var fresh state.FreshTrees
 		fresh.Add(m, entries)
@@ -134,7 +134,7 @@ func TestOverlayApart(t *testing.T) {
 				must.OK(t, err)
 				got[string(e.Key)] = e.Value
 			}
-			must.Check(t, maps.EqualFunc(got, want, bytes.Equal),
+			must.True(t, maps.EqualFunc(got, want, bytes.Equal),
 				"seed %d: %d entries, want %d", seed, len(got), len(want))
 		}
 	}
@@ -184,7 +184,7 @@ func TestEditTableMemory(t *testing.T) {
 
 func TestEditTableRefusesWhatNoTreeTakes(t *testing.T) {
 	var table state.EditTable
-	must.Check(t, !table.Set(make([]byte, 1<<16), []byte{1}) && !table.Set([]byte("k"), make([]byte, 1<<16)),
+	must.True(t, !table.Set(make([]byte, 1<<16), []byte{1}) && !table.Set([]byte("k"), make([]byte, 1<<16)),
 		"an edit that cannot be kept was taken")
 }
 
@@ -194,7 +194,7 @@ func TestCIDSet(t *testing.T) {
 	const n = 20_000
 	var s state.CidSet
 	want := make(map[ipld.CID]bool)
-	must.Check(t, !s.Has(repokit.Numbered(ipld.Raw, 0)) && s.Len() == 0, "an empty set has a member")
+	must.True(t, !s.Has(repokit.Numbered(ipld.Raw, 0)) && s.Len() == 0, "an empty set has a member")
 	for i := range 2 * n {
 		c := repokit.Numbered(ipld.DagCBOR, i*i%n)
 		if i%3 == 0 {
@@ -230,7 +230,7 @@ func TestCIDSetMemory(t *testing.T) {
 	}
 	each := (heap() - before) / n
 	t.Logf("%d bytes for each of %d", each, n)
-	must.Check(t, each <= 36, "%d bytes for each CID", each)
+	must.True(t, each <= 36, "%d bytes for each CID", each)
 	runtime.KeepAlive(s)
 }
 
@@ -261,6 +261,6 @@ func FuzzLeads(f *testing.F) {
 // TestRoles checks that every role has a name.
 func TestRoles(t *testing.T) {
 	for as := state.RoleManifest; as <= state.RoleRaw; as++ {
-		must.Check(t, as.String() != "", "role %d has no name", as)
+		must.True(t, as.String() != "", "role %d has no name", as)
 	}
 }

@@ -82,7 +82,7 @@ func TestCommitsEmbedWhatTheyWrite(t *testing.T) {
 	}
 	// A text that changes is embedded again, one that stays is not.
 	got := meant(t, r, `{"node":{"key":"a","summary":"changed"}}`+"\n"+`{"node":{"key":"b","props":{"n":1}}}`)
-	must.Check(t, !slices.Contains(got, "two and more") && slices.Contains(got, "changed"), "asked %q", got)
+	must.True(t, !slices.Contains(got, "two and more") && slices.Contains(got, "changed"), "asked %q", got)
 	must.Equal(t, fmt.Sprint(embeddings(t, r)), fmt.Sprint(want), "embeddings")
 }
 
@@ -188,7 +188,7 @@ func TestEmbedRest(t *testing.T) {
 	}
 	// Another machine, which is interrupted after the first commit, makes the same commits.
 	ctx, stop := context.WithCancel(t.Context())
-	must.Check(t, must.Err(two.Embeddings().Rest(ctx, new(lengths), func(int, int) { stop() })) != nil,
+	must.True(t, must.Err(two.Embeddings().Rest(ctx, new(lengths), func(int, int) { stop() })) != nil,
 		"the interrupt was not told")
 	must.Get(two.Embeddings().Rest(t.Context(), new(lengths), nil))(t)
 	must.Equal(t, repokit.Head(t, one).CID(), repokit.Head(t, two).CID(), "commits")
@@ -207,7 +207,7 @@ func TestEmbedRest(t *testing.T) {
 	must.OK(t, err, "a write that expects the commit before the vectors")
 	_, err = one.Commit(t.Context(), state.ReadChanges(strings.NewReader(`{"node":{"key":"newer","type":"T"}}`), ""),
 		core.CommitOptions{Stamp: repokit.By, Expect: &asked})
-	must.Check(t, err != nil, "a write that expects a commit with another upon it than vectors was made")
+	must.True(t, err != nil, "a write that expects a commit with another upon it than vectors was made")
 }
 
 // TestEmbedRestDuringWrites embeds while others write: nothing of theirs is lost.
@@ -265,7 +265,7 @@ func TestReplayModels(t *testing.T) {
 	}, repokit.By)
 	must.OK(t, err)
 	res, err := session.Replay(ctx, r, "m")
-	must.Check(t, err == nil && res.Identical && judge.asked == 1,
+	must.True(t, err == nil && res.Identical && judge.asked == 1,
 		"%+v, asked %d times, %v", res, judge.asked, err)
 	repokit.CheckClean(t, r)
 	repokit.Gc(t, r, 1)
@@ -273,14 +273,14 @@ func TestReplayModels(t *testing.T) {
 	must.Require(t, err == nil && len(req.Rewrites) == 2 && len(req.Reranked) >= 2, "%+v, %v", req, err)
 	plan := repokit.PurgeZed(t, r, care.PurgeOptions{DryRun: true, KeepQueries: true})
 	hits := repokit.Kinds(plan.Hits)
-	must.Check(t, hits["query"] != 0, "hits %v", hits)
+	must.True(t, hits["query"] != 0, "hits %v", hits)
 	repokit.PurgeZed(t, r, care.PurgeOptions{Reason: "asked"})
 	if where := repokit.Found(t, dir, st, []string{rewrite}); len(where) > 0 {
 		t.Errorf("text is left: %v", where)
 	}
 	res, err = session.Replay(ctx, r, c.String())
 	want := ipld.Sum(ipld.Raw, []byte(rewrite))
-	must.Check(t, err == nil && !res.Identical && len(res.Redacted) == 1 && res.Redacted[0].CID == want,
+	must.True(t, err == nil && !res.Identical && len(res.Redacted) == 1 && res.Redacted[0].CID == want,
 		"%+v, %v", res, err)
 	repokit.CheckClean(t, r)
 }

@@ -375,15 +375,15 @@ func TestSecretsInEveryField(t *testing.T) {
 		all["receipt.request."+name] = requestAttempt(set)
 	}
 	for name := range all {
-		must.Check(t, fields[name] || name == "embedding.vector",
+		must.True(t, fields[name] || name == "embedding.vector",
 			"%s is no field that the schema gives text", name)
 	}
 	for name := range fields {
-		must.Check(t, all[name] != nil || closed[name] != "",
+		must.True(t, all[name] != nil || closed[name] != "",
 			"%s may hold text, and nothing tries to put a credential there", name)
 	}
 	for name := range closed {
-		must.Check(t, fields[name] || strings.HasPrefix(name, "resolution."),
+		must.True(t, fields[name] || strings.HasPrefix(name, "resolution."),
 			"%s is no field that the schema gives text", name)
 	}
 	for name, try := range refs {
@@ -399,9 +399,9 @@ func TestSecretsInEveryField(t *testing.T) {
 			!strings.HasPrefix(err.Error(), "test.jsonl:1: "+kind+".") {
 			t.Errorf("%s: the refusal names another place: %v", name, err)
 		}
-		must.Check(t, err == nil || !strings.Contains(guard.Message(err.Error()), repokit.AwsKey),
+		must.True(t, err == nil || !strings.Contains(guard.Message(err.Error()), repokit.AwsKey),
 			"%s: the error shows it: %v", name, err)
-		must.Check(t, !errors.Is(err, state.ErrSecret) || !strings.Contains(err.Error(), repokit.AwsKey),
+		must.True(t, !errors.Is(err, state.ErrSecret) || !strings.Contains(err.Error(), repokit.AwsKey),
 			"%s: the refusal shows it: %v", name, err)
 	}
 	hasNone(t, st)
@@ -420,7 +420,7 @@ func TestSecretsOfOperations(t *testing.T) {
 	_, err := r.Branches().Create(t.Context(), "fine", "HEAD", core.RefOptions{Stamp: command})
 	refusedAt(t, err, "operation.command", "aws-access-token")
 	_, err = care.Purge(t.Context(), r, "a", care.PurgeOptions{Stamp: command})
-	must.Check(t, errors.Is(err, state.ErrSecret) && !strings.Contains(err.Error(), repokit.AwsKey), "%v", err)
+	must.True(t, errors.Is(err, state.ErrSecret) && !strings.Contains(err.Error(), repokit.AwsKey), "%v", err)
 	hasNone(t, st)
 	must.Get(r.Branches().Create(t.Context(), "fine", "HEAD", core.RefOptions{Stamp: repokit.By}))(t)
 }
@@ -499,14 +499,14 @@ func TestEveryPutIsRead(t *testing.T) {
 				}
 				of := fn.Name.Name
 				found[of] = true
-				must.Check(t, unread[of] != "",
+				must.True(t, unread[of] != "",
 					"%s: %s stages a block in which nothing looks for credentials: use put", name, of)
 				return true
 			})
 		}
 	}
 	for name := range unread {
-		must.Check(t, found[name], "%s stages nothing", name)
+		must.True(t, found[name], "%s stages nothing", name)
 	}
 }
 
@@ -556,10 +556,10 @@ func hasNone(t *testing.T, st store.Store) {
 		}
 		return nil
 	})
-	must.Check(t, err == nil && blocks >= 10, "%d blocks, %v", blocks, err)
+	must.True(t, err == nil && blocks >= 10, "%d blocks, %v", blocks, err)
 	if notes, ok := st.(store.Notebook); ok {
 		note := must.Get(notes.Note(t.Context()))(t)
-		must.Check(t, !bytes.Contains(note, []byte(repokit.AwsKey)), "the note has it")
+		must.True(t, !bytes.Contains(note, []byte(repokit.AwsKey)), "the note has it")
 	}
 }
 
@@ -571,7 +571,7 @@ func refusedAt(t *testing.T, err error, place string, rules ...string) {
 		!strings.HasPrefix(err.Error(), place+": ") || !slices.Equal(secret.Rules, rules) {
 		t.Errorf("%v, want %s refused by %v", err, place, rules)
 	}
-	must.Check(t, err == nil || !strings.Contains(err.Error(), repokit.AwsKey),
+	must.True(t, err == nil || !strings.Contains(err.Error(), repokit.AwsKey),
 		"the error shows the credential: %v", err)
 }
 
@@ -622,9 +622,9 @@ func TestSecretsAllowedAndReported(t *testing.T) {
 	_, err = commit(bulk.String(), state.SecretOptions{Strict: true})
 	refusedAt(t, err, "x.jsonl:2: node.summary", "aws-access-token")
 	var secret *state.SecretError
-	must.Check(t, errors.As(err, &secret) && secret.Bulk, "%+v does not say that it is of Strict", secret)
+	must.True(t, errors.As(err, &secret) && secret.Bulk, "%+v does not say that it is of Strict", secret)
 	res, err = commit(bulk.String(), state.SecretOptions{})
-	must.Check(t, err == nil && len(res.Secrets.Findings) == 100 && res.Secrets.More == state.BulkChanges/2-100,
+	must.True(t, err == nil && len(res.Secrets.Findings) == 100 && res.Secrets.More == state.BulkChanges/2-100,
 		"%+v, %v", res, err)
 }
 
@@ -645,7 +645,7 @@ func TestSecretsThatComeIn(t *testing.T) {
 		var out []string
 		for _, f := range report.Findings {
 			out = append(out, f.Field)
-			must.Check(t, f.Rule == "aws-access-token" && f.Item != "" && f.Line == 0, "%+v", f)
+			must.True(t, f.Rule == "aws-access-token" && f.Item != "" && f.Line == 0, "%+v", f)
 		}
 		slices.Sort(out)
 		return strings.Join(out, " ")
@@ -654,10 +654,10 @@ func TestSecretsThatComeIn(t *testing.T) {
 	repokit.Fork(t, r, "third", base)
 	forward := repokit.Options("third")
 	res, err := merging.Merge(t.Context(), r, "other", forward)
-	must.Check(t, err == nil && res.FastForward && fields(res.Secrets) == all, "%+v, %v", res, err)
+	must.True(t, err == nil && res.FastForward && fields(res.Secrets) == all, "%+v, %v", res, err)
 	repokit.Lines(t, r, `{"node":{"key":"mine","type":"N"}}`)
 	res, err = merging.Merge(t.Context(), r, "other", repokit.Options(""))
-	must.Check(t, err == nil && !res.FastForward && fields(res.Secrets) == all, "%+v, %v", res, err)
+	must.True(t, err == nil && !res.FastForward && fields(res.Secrets) == all, "%+v, %v", res, err)
 
 	file, _ := repokit.Export(t, r, exchange.ExportOptions{All: true})
 	to := repokit.OpenMem(t)

@@ -208,8 +208,8 @@ func TestChangesAreAppliedAgain(t *testing.T) {
 		}
 	}
 	res, err := r.Commit(t.Context(), changes, core.CommitOptions{Stamp: repokit.By, Message: "test"})
-	must.Check(t, err == nil && read == 2 && res.Nodes.Added == 2, "%+v, %v, %d changes read", res, err, read)
-	must.Check(t, res.Commit != ipld.CID{}, "no commit")
+	must.True(t, err == nil && read == 2 && res.Nodes.Added == 2, "%+v, %v, %d changes read", res, err, read)
+	must.True(t, res.Commit != ipld.CID{}, "no commit")
 }
 
 func TestOnDatabase(t *testing.T) { repokit.OnDatabase(t, 7) }

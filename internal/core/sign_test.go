@@ -79,7 +79,7 @@ func TestRequireSignedNamesFew(t *testing.T) {
 		last = note(t, r, fmt.Sprint(i), 1, nil).Commit
 	}
 	err := core.RequireSigned(commit.Between(t.Context(), r.Facts(), []ipld.CID{last}, nil), nil)
-	must.Check(t, err != nil && strings.HasSuffix(err.Error(), "is unsigned, 5 more"), "error %v", err)
+	must.True(t, err != nil && strings.HasSuffix(err.Error(), "is unsigned, 5 more"), "error %v", err)
 }
 
 // TestSignedCommit holds that a signature changes the commit's CID and nothing else.
@@ -88,10 +88,10 @@ func TestSignedCommit(t *testing.T) {
 	a := note(t, plain, "one", 10, nil)
 	b := note(t, signed, "one", 10, secret(t, 1).Sign)
 	c := note(t, repokit.OpenMem(t), "one", 10, secret(t, 1).Sign)
-	must.Check(t, a.Commit != b.Commit && a.Graph == b.Graph && b.Commit == c.Commit,
+	must.True(t, a.Commit != b.Commit && a.Graph == b.Graph && b.Commit == c.Commit,
 		"unsigned %s, signed %s and %s", a.Commit, b.Commit, c.Commit)
 	x, y := repokit.Head(t, plain).Commit(), repokit.Head(t, signed).Commit()
-	must.Check(t, x.Change == y.Change && bytes.Equal(x.Unsigned(), y.Unsigned()),
+	must.True(t, x.Change == y.Change && bytes.Equal(x.Unsigned(), y.Unsigned()),
 		"the signature changes more than itself")
 	must.Equal(t, len(y.Signature), commit.SignatureLen, "signature of")
 }
@@ -205,7 +205,7 @@ func TestContinueRequiresSignatures(t *testing.T) {
 		return core.RequireSigned(commits, nil)
 	}
 	_, err := merging.ContinueMerge(t.Context(), r, opt)
-	must.Check(t, errors.Is(err, core.ErrUnsigned) && strings.Contains(err.Error(), theirs.String()),
+	must.True(t, errors.Is(err, core.ErrUnsigned) && strings.Contains(err.Error(), theirs.String()),
 		"continue: %v", err)
 	must.Equal(t, repokit.Head(t, r).CID(), ours, "the branch moved")
 	opt.Verify = nil
@@ -246,7 +246,7 @@ func TestSignAmended(t *testing.T) {
 		}
 		must.OK(t, err, step.name)
 		got := verified(t, r, []ipld.CID{res.Commit}, nil, v)
-		must.Check(t, len(got) == 1 && got[0] == step.want && res.NoChange == step.noChange,
+		must.True(t, len(got) == 1 && got[0] == step.want && res.NoChange == step.noChange,
 			"%s: %q, no change %v, want %q", step.name, got, res.NoChange, step.want)
 		must.Equal(t, repokit.Head(t, r).Commit().Change, change, step.name, ": the change id")
 	}
@@ -293,7 +293,7 @@ func TestPurgeThatCannotSign(t *testing.T) {
 	for _, e := range list {
 		must.Equal(t, must.Get(e.Record.Signer(e.CID))(t), ada.Key(), e.CID, " is signed by")
 	}
-	must.Check(t, len(list) != 0, "nothing was erased")
+	must.True(t, len(list) != 0, "nothing was erased")
 }
 
 // TestSignedCommitsStay does all that takes a signed commit off a branch or tag, as one who may, and as
@@ -402,7 +402,7 @@ func TestSignedCommitsAreBuiltUpon(t *testing.T) {
 	stamp.Signed = func(lost *state.SignedError) error { return lost }
 	fail := func(what string, err error) {
 		t.Helper()
-		must.Check(t, err == nil, "%s: %v", what, err)
+		must.True(t, err == nil, "%s: %v", what, err)
 	}
 	_, err := r.Commit(ctx, onlyPerson, core.CommitOptions{Stamp: stamp, Message: "two"})
 	fail("commit", err)

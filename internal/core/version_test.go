@@ -207,7 +207,7 @@ func TestFrozen(t *testing.T) {
 func openFrozen(t *testing.T, dir string) {
 	work := t.TempDir()
 	size := copyTree(t, filepath.Join(dir, "store"), filepath.Join(work, core.DirName))
-	must.Check(t, size <= maxFrozen, "%d bytes, limit %d", size, maxFrozen)
+	must.True(t, size <= maxFrozen, "%d bytes, limit %d", size, maxFrozen)
 	want, err := os.ReadFile(filepath.Join(dir, "expect.txt"))
 	must.Require(t, err == nil && len(want) != 0, "%d bytes expected: %v", len(want), err)
 	for _, readOnly := range []bool{true, false} {
@@ -292,7 +292,7 @@ func TestFrozenIndexes(t *testing.T) {
 			delete(made, key)
 		}
 		n := len(made)
-		must.Check(t, readOnly == (n == 0), "read only %v: %d indexes of the new format", readOnly, n)
+		must.True(t, readOnly == (n == 0), "read only %v: %d indexes of the new format", readOnly, n)
 	}
 	r := must.Get(care.Open(work, core.Options{}))(t)
 	repokit.Gc(t, r, 100)
@@ -300,9 +300,9 @@ func TestFrozenIndexes(t *testing.T) {
 	left := cellsOf(t, work)
 	for key := range before {
 		_, ok := left[key]
-		must.Check(t, !ok, "cell %s of an old index is left", key)
+		must.True(t, !ok, "cell %s of an old index is left", key)
 	}
-	must.Check(t, len(left) >= 3, "%d indexes are left", len(left))
+	must.True(t, len(left) >= 3, "%d indexes are left", len(left))
 }
 
 // thawAnswers tells what a repository answers by texts, links and vectors.

@@ -53,11 +53,11 @@ func TestWorkAtHub(t *testing.T) {
 	w := repokit.Measure(t, st, func(r *core.Repo) {
 		a, err := rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{Text: "centre", Limit: new(1),
 			OutputOptions: retrieve.OutputOptions{Adjacency: 10}, ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}})
-		must.Check(t, err == nil && len(a.Items) == 1 && a.Items[0].ID == graph.NodeID("hub"),
+		must.True(t, err == nil && len(a.Items) == 1 && a.Items[0].ID == graph.NodeID("hub"),
 			"%+v, %v", a, err)
 	})
 	t.Logf("render the hub with 10 of %d edges: %v", n, w)
-	must.Check(t, w.Facts.BlocksRead <= 80, "rendering the hub read %d blocks", w.Facts.BlocksRead)
+	must.True(t, w.Facts.BlocksRead <= 80, "rendering the hub read %d blocks", w.Facts.BlocksRead)
 }
 
 // TestWorkOfReads bounds what work reads that is not about everything, with nothing cached: ten times the memory may
@@ -87,7 +87,7 @@ func TestWorkOfReads(t *testing.T) {
 		}{
 			{"blame", func(t *testing.T, r *core.Repo) {
 				list, err := history.Blame(ctx, repokit.Head(t, r), id)
-				must.Check(t, err == nil && len(list) != 0, "%v, %v", list, err)
+				must.True(t, err == nil && len(list) != 0, "%v, %v", list, err)
 			}, 60},
 			{"titles", func(t *testing.T, r *core.Repo) {
 				if got := repokit.TitleOf(t, r, history.Titler{Now: repokit.Head(t, r), Tip: repokit.Head(t, r)}); got == "" {
@@ -137,10 +137,10 @@ func TestWorkOfLongHistory(t *testing.T) {
 		must.Get(history.Blame(ctx, repokit.Head(t, r), graph.NodeID("a")))(t)
 	})
 	t.Logf("%d commits: newest of the log %v; undo %v; blame of the first %v", commits, newest, undo, old)
-	must.Check(t, newest.Facts.BlocksRead <= 30 && undo.Facts.BlocksRead <= 40,
+	must.True(t, newest.Facts.BlocksRead <= 30 && undo.Facts.BlocksRead <= 40,
 		"newest of the log %v, undo %v", newest, undo)
 	// A commit, its graph and one path for each commit.
-	must.Check(t, old.Facts.BlocksRead <= 6*commits, "blame of the first read %d blocks", old.Facts.BlocksRead)
+	must.True(t, old.Facts.BlocksRead <= 6*commits, "blame of the first read %d blocks", old.Facts.BlocksRead)
 	var kept int
 	gc := repokit.Measure(t, st, func(r *core.Repo) {
 		res := must.Get(care.GC(ctx, r, care.GCOptions{Stamp: repokit.By, KeepOps: 1, DryRun: true}))(t)
@@ -225,7 +225,7 @@ func TestRecallReads(t *testing.T) {
 	small := measure(few, retrieve.IntentWhy) - measure(few, "")
 	large := measure(many, retrieve.IntentWhy) - measure(many, "")
 	t.Logf("%d more blocks of %d nodes, %d of %d", small, few, large, many)
-	must.Check(t, large <= most && large <= 6*max(small, 50),
+	must.True(t, large <= most && large <= 6*max(small, 50),
 		"%d more blocks, want at most %d; in an eighth of the nodes %d", large, most, small)
 }
 
@@ -294,7 +294,7 @@ func TestFilterFindsOneOfMany(t *testing.T) {
 			if len(items) > 0 && items[0].Key == "hub" {
 				items = items[1:]
 			}
-			must.Check(t, len(items) == 1 && items[0].Key == "needle",
+			must.True(t, len(items) == 1 && items[0].Key == "needle",
 				"found %d items, %d candidates; want the needle alone", len(items), answer.Candidates)
 		})
 	}

@@ -24,15 +24,15 @@ func TestNames(t *testing.T) {
 		got := must.Get(Branch(git))(t, git)
 		must.Equal(t, got, want, git)
 		back, ok := GitBranch(got)
-		must.Check(t, ok && back == git, "%q came back as %q, %v", git, back, ok)
+		must.True(t, ok && back == git, "%q came back as %q, %v", git, back, ok)
 	}
 	for _, bad := range []string{"", "a b", "a..b", ".a", "a/.b", "a.lock", "a\x00", strings.Repeat("%", 100), "a//b", "a:b"} {
 		got, err := Branch(bad)
-		must.Check(t, err != nil, "%q became %q", bad, got)
+		must.True(t, err != nil, "%q became %q", bad, got)
 	}
 	for _, none := range []string{"50%off", "%", "%2", "%2d", "%41", "%2Fx", "a%00", "%61"} {
 		got, ok := GitBranch(none)
-		must.Check(t, !ok, "%q is said to be that of %q", none, got)
+		must.True(t, !ok, "%q is said to be that of %q", none, got)
 	}
 }
 
@@ -75,6 +75,6 @@ func TestCheckIsGits(t *testing.T) {
 		cmd.Env = os.Environ()
 		allowed := cmd.Run() == nil
 		got := check(name) == nil
-		must.Check(t, got == allowed, "%q: %v, and git says %v", name, got, allowed)
+		must.True(t, got == allowed, "%q: %v, and git says %v", name, got, allowed)
 	}
 }

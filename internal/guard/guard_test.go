@@ -93,21 +93,21 @@ func TestRulesHold(t *testing.T) {
 			leading++
 		}
 		for _, w := range r.keywords {
-			must.Check(t, w == strings.ToLower(w) && len(w) >= 2, "%s: keyword %q", r.id, w)
+			must.True(t, w == strings.ToLower(w) && len(w) >= 2, "%s: keyword %q", r.id, w)
 		}
-		must.Check(t, r.about != "" && r.id != RuleLimit, "%q, %q", r.id, r.about)
+		must.True(t, r.about != "" && r.id != RuleLimit, "%q, %q", r.id, r.about)
 	}
-	must.Check(t, len(rules) >= 220 && refused >= 125 && leading >= 190,
+	must.True(t, len(rules) >= 220 && refused >= 125 && leading >= 190,
 		"%d rules, %d refused, %d lead", len(rules), refused, leading)
 	if IsRule("no-such-rule") || !IsRule("private-key") || len(Rules()) != len(rules)+1 || !IsRule(RuleProse) {
 		t.Error("rules are not listed")
 	}
 	_, err := newSet(gitleaksFile, ownFile, "no-such-rule\n")
-	must.Check(t, err != nil && strings.Contains(err.Error(), "no-such-rule"),
+	must.True(t, err != nil && strings.Contains(err.Error(), "no-such-rule"),
 		"a rule that is not there is refused by: %v", err)
 	for _, bad := range []string{"[x]", "[[rules]]\nid = x", "[[rules]]\nid", "[[rules]]\nkeywords = [\n\"a\"",
 		"[[rules]]\nkeywords = \"a\"", "[[rules]]\nid = '''a", "[[rules]]\nentropy = 1.2345", "[[rules]]\nid = \"a\"b"} {
-		must.Check(t, must.Err(readRules(bad)) != nil, "%q is read", bad)
+		must.True(t, must.Err(readRules(bad)) != nil, "%q is read", bad)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestSamples(t *testing.T) {
 				}
 			}
 		}
-		must.Check(t, known != 0 || rule.level != Refuses, "%s: no sample of its pattern is found", rule.id)
+		must.True(t, known != 0 || rule.level != Refuses, "%s: no sample of its pattern is found", rule.id)
 	}
 }
 
@@ -172,10 +172,10 @@ func TestEnds(t *testing.T) {
 		tried++
 		for _, behind := range []string{" ", ", put it away", ". Then", ".", ") and", "]", "}", ">", "**", "!", "?", "。", ": x", "&a=b", "|", "\n"} {
 			got := rulesOf(Find(text + behind))
-			must.Check(t, got == rule.id, "%s: %q with %q behind it: %q", rule.id, text, behind, got)
+			must.True(t, got == rule.id, "%s: %q with %q behind it: %q", rule.id, text, behind, got)
 		}
 	}
-	must.Check(t, tried >= 60, "%d rules tried", tried)
+	must.True(t, tried >= 60, "%d rules tried", tried)
 }
 
 // word returns n random letters and digits.
@@ -276,7 +276,7 @@ func TestFind(t *testing.T) {
 		must.Equal(t, rulesOf(got), c.rules, c.text, ": found ", got, ", want")
 	}
 	got := Find("uses " + aws + ".")
-	must.Check(t, len(got) == 1 && got[0].Start == 5 && got[0].End == 25 && got[0].Level == Refuses,
+	must.True(t, len(got) == 1 && got[0].Start == 5 && got[0].End == 25 && got[0].Level == Refuses,
 		"found %+v", got)
 }
 
@@ -287,7 +287,7 @@ func TestEntropy(t *testing.T) {
 		above, below int
 	}{{"abcd", 1999, 2001}, {"aabb", 999, 1001}, {"aaab", 810, 812}, {"abcdefghijklmnop", 3999, 4001},
 		{"aaaaaaaaaaaaaaaab", 322, 324}} {
-		must.Check(t, entropyAbove(c.text, c.above) && !entropyAbove(c.text, c.below),
+		must.True(t, entropyAbove(c.text, c.above) && !entropyAbove(c.text, c.below),
 			"%q is not between %d and %d", c.text, c.above, c.below)
 	}
 }
@@ -296,14 +296,14 @@ func TestIsSecret(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, w := range []string{"ghp_" + word(r, 36), word(r, 40), "AKIA" + "Q4WK2ZBR7DNX5TFM", word(r, 24),
 		"/x/" + word(r, 32), "NAME=" + word(r, 32)} {
-		must.Check(t, IsSecret(w), "%q is none", w)
+		must.True(t, IsSecret(w), "%q is none", w)
 	}
 	for _, w := range []string{"", "Alice", "svc/billing", "internal/cli/commands_test.go", "PostgreSQL 16.2",
 		"getUserByEmailAddressAndTenantId", "https://wiki.example.com/db/migration-2026-11-22",
 		"123e4567-e89b-12d3-a456-426614174000", "9fceb02d0ae598e95dc970b74767f19372d61af8",
 		"bafyreicolr24abs4ltwhawlb4vytjq4u5ufidxu6umkelqgy3x6nzubqhy", "gpt-4o-mini-2024-07-18", "KM-402",
 		"AKIAIOSFODNN7EXAMPLE", "x86_64-unknown-linux-gnu", "claude-opus-4-20250514"} {
-		must.Check(t, !IsSecret(w), "%q is one", w)
+		must.True(t, !IsSecret(w), "%q is one", w)
 	}
 }
 
@@ -375,7 +375,7 @@ func TestVersion(t *testing.T) {
 	for _, files := range [][3]string{{"a", "b", "c"}, {"ab", "", "c"}, {"a", "bc", ""}, {"a", "b", "d"}, {"", "", ""}} {
 		seen[version(files[0], files[1], files[2])] = true
 	}
-	must.Check(t, len(seen) == 5 && Version() == version(gitleaksFile, ownFile, refusedFile),
+	must.True(t, len(seen) == 5 && Version() == version(gitleaksFile, ownFile, refusedFile),
 		"%d versions of 5 sets of files", len(seen))
 }
 
@@ -388,7 +388,7 @@ func TestSettingsWithinMaps(t *testing.T) {
 	entry := ipld.MapValue(ipld.Entry{Key: "password", Value: secret})
 	for name, v := range map[string]ipld.Value{"map": entry, "list": ipld.ListValue(entry)} {
 		list := Node(at(v))
-		must.Check(t, len(list) == 1 && list[0].Field == "node.props.m", "%s: %+v", name, list)
+		must.True(t, len(list) == 1 && list[0].Field == "node.props.m", "%s: %+v", name, list)
 	}
 	if list := Node(at(ipld.MapValue(ipld.Entry{Key: "colour", Value: secret}))); len(list) > 0 {
 		t.Errorf("found %+v", list)
@@ -412,7 +412,7 @@ func TestProse(t *testing.T) {
 		}
 		must.Equal(t, strings.Join(got, "|"), strings.Join(want, "|"), text)
 	}
-	must.Check(t, len(lines) >= 110, "too few sentences")
+	must.True(t, len(lines) >= 110, "too few sentences")
 }
 
 // TestMessage masks quoted beginnings of credentials, and nothing else.

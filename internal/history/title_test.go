@@ -54,7 +54,7 @@ func TestTitlesHide(t *testing.T) {
 		must.Equal(t, first(t, r, history.Titler{Now: before, Tip: before}), `remembered: "Alpha"`, name, ": before")
 		repokit.Lines(t, r, after)
 		got := first(t, r, history.Titler{Now: repokit.Head(t, r), Tip: repokit.Head(t, r)})
-		must.Check(t, got == "remembered", "%s: after: %q", name, got)
+		must.True(t, got == "remembered", "%s: after: %q", name, got)
 		ids := []graph.ID{graph.NodeID("a")}
 		if got, err := (history.Titler{Now: repokit.Head(t, r)}).Nodes(t.Context(), before, ids); err != nil ||
 			name != "removed" && got != "" {
@@ -114,7 +114,7 @@ func TestTitlesHideEdges(t *testing.T) {
 			must.OK(t, err)
 			got = append(got, title)
 		}
-		must.Check(t, len(got) == 3 && got[1] == "linked", "%s: %q", name, got)
+		must.True(t, len(got) == 3 && got[1] == "linked", "%s: %q", name, got)
 	}
 }
 
@@ -147,6 +147,6 @@ func TestTitleOfManyVectors(t *testing.T) {
 			}
 		})
 		reads := w.Facts.BlocksRead + w.Derived.BlocksRead
-		must.Check(t, reads <= 100, "%s: %d blocks read", c.want, reads)
+		must.True(t, reads <= 100, "%s: %d blocks read", c.want, reads)
 	}
 }

@@ -289,7 +289,7 @@ func TestUndoPassesOverVectors(t *testing.T) {
 		must.OK(t, err)
 		got[e.State]++
 	}
-	must.Check(t, len(got) == 1 && got[core.EmbeddingCurrent] == 1,
+	must.True(t, len(got) == 1 && got[core.EmbeddingCurrent] == 1,
 		"embeddings %v, want the one of the node that stays", got)
 	must.Get(history.Redo(t.Context(), r, repokit.By))(t)
 	must.Equal(t, repokit.Sizes(repokit.Head(t, r))[0], 2, "nodes after redo")

@@ -118,7 +118,7 @@ func TestWatchRefuses(t *testing.T) {
 	for _, since := range []string{"3", "99999999999999999999", stray, "nobody", "@~2"} {
 		_, err := watching(t, r, history.WatchOptions{Since: since})()
 		var lost *history.HorizonError
-		must.Check(t, errors.Is(err, store.ErrNotFound) && !errors.As(err, &lost), "since %s: %v", since, err)
+		must.True(t, errors.Is(err, store.ErrNotFound) && !errors.As(err, &lost), "since %s: %v", since, err)
 	}
 	for _, opt := range []history.WatchOptions{{Since: "1~x"}, {Ref: "a b"}, {Ref: "refs/../x"}} {
 		_, err := watching(t, r, opt)()

@@ -22,7 +22,7 @@ func TestSecretsThatMarkupHides(t *testing.T) {
 		strings.Replace(token, "_", "%5F", 1) + ".md).\n"
 	d := newTree(t, map[string]string{"k.md": text})
 	res, _ := d.ingest()
-	must.Check(t, len(res.Secrets.Findings) <= 0, "the commit found %+v", res.Secrets.Findings)
+	must.True(t, len(res.Secrets.Findings) <= 0, "the commit found %+v", res.Secrets.Findings)
 	if again, _ := d.ingest(); !again.NoChange {
 		t.Error("a second run changed something")
 	}
@@ -31,9 +31,9 @@ func TestSecretsThatMarkupHides(t *testing.T) {
 	must.OK(t, c.load(t.Context(), doc))
 	for _, n := range append(doc.chunks, doc.node) {
 		found := guard.Node(n)
-		must.Check(t, len(found) <= 0, "%s: %+v", n.Key, found)
+		must.True(t, len(found) <= 0, "%s: %+v", n.Key, found)
 	}
-	must.Check(t, doc.sum == nil, "a plain hash of a file with credentials")
+	must.True(t, doc.sum == nil, "a plain hash of a file with credentials")
 }
 
 // TestSecretsOfPages has a credential that appears only when a page is parsed, and one in a part that is left out.
@@ -42,16 +42,16 @@ func TestSecretsOfPages(t *testing.T) {
 	for name, page := range map[string]string{"shown": shown, "script": "<script>x = '" + token + "'</script><p>a"} {
 		d := newTree(t, map[string]string{"k.html": page})
 		res, _ := d.ingest()
-		must.Check(t, len(res.Secrets.Findings) <= 0, "%s: the commit found %+v", name, res.Secrets.Findings)
+		must.True(t, len(res.Secrets.Findings) <= 0, "%s: the commit found %+v", name, res.Secrets.Findings)
 		c := must.Get(Open(t.Context(), d.head(), []string{""}))(t)
-		must.Check(t, c.byPath[Path{Name: "k.html"}].sum == nil,
+		must.True(t, c.byPath[Path{Name: "k.html"}].sum == nil,
 			"%s: a plain hash of a file with credentials", name)
 		if texts, _ := d.text("k.html"); strings.Contains(texts[0], "ghp_") || len(texts) != 1 ||
 			strings.Contains(texts[0], "[secret:github-pat:") != (name == "shown") {
 			t.Errorf("%s: %q", name, texts)
 		}
 		again, _ := d.ingest()
-		must.Check(t, again.NoChange, "%s: a second run changed something", name)
+		must.True(t, again.NoChange, "%s: a second run changed something", name)
 	}
 }
 
@@ -70,10 +70,10 @@ func TestNothingIsFoundInWhatWasTakenOut(t *testing.T) {
 		for _, before := range []string{"", "password: ", "api_key = ", "https://user:"} {
 			text := before + "[secret:" + rule.ID + ":0a1b]"
 			found := guard.Find(text)
-			must.Check(t, len(found) <= 0, "%q: %+v", text, found)
+			must.True(t, len(found) <= 0, "%q: %+v", text, found)
 		}
 	}
-	must.Check(t, len(guard.Find("password: admin:1234")) != 0, "a password in the form of a mark is not found")
+	must.True(t, len(guard.Find("password: admin:1234")) != 0, "a password in the form of a mark is not found")
 }
 
 // TestManyEqualHeadings has thousands of equal headings and texts: four times as many take about four times the memory,
@@ -92,7 +92,7 @@ func TestManyEqualHeadings(t *testing.T) {
 	if a, b := len(few.Changes), len(many.Changes); b > 4*a+8 || b < 4*a-8 {
 		t.Errorf("%d changes, %d with four times the headings", a, b)
 	}
-	must.Check(t, manyAllocs <= 6*fewAllocs,
+	must.True(t, manyAllocs <= 6*fewAllocs,
 		"%d allocations, %d with four times the headings", fewAllocs, manyAllocs)
 }
 
@@ -110,7 +110,7 @@ func TestLinksFitTheirNode(t *testing.T) {
 	for _, link := range listProp(n, propLinks) {
 		size += len(link)
 	}
-	must.Check(t, size != 0 && size <= maxLinkBytes, "%d bytes of links", size)
+	must.True(t, size != 0 && size <= maxLinkBytes, "%d bytes of links", size)
 }
 
 // TestLinesAreHashedOnce hashes the line that two chunks are of once: a file of one line of 15 MB has 5,000 of them.
@@ -157,7 +157,7 @@ func TestWikiLinks(t *testing.T) {
 			want = graph.NodeID(c.want)
 		}
 		got := n.follow([]Path{{Name: c.from}}, c.link)
-		must.Check(t, got == want, "%s of %s leads to %v, want %s (%v)", c.link, c.from, got, c.want, want)
+		must.True(t, got == want, "%s of %s leads to %v, want %s (%v)", c.link, c.from, got, c.want, want)
 	}
 }
 
@@ -180,13 +180,13 @@ func TestCutCredentials(t *testing.T) {
 	must.Require(t, len(nodes) == 2, "%d nodes", len(nodes))
 	for _, n := range nodes {
 		found := guard.Change(&graph.Change{Node: n})
-		must.Check(t, len(found) <= 0, "%s: %+v", n.Key, found)
+		must.True(t, len(found) <= 0, "%s: %+v", n.Key, found)
 		for _, p := range n.Props {
 			if p.Key != "calls" {
 				continue
 			}
 			call := p.Value.List()[0].Text()
-			must.Check(t, !strings.Contains(call, token[:8]) && len(call) <= maxCall, "%q", call)
+			must.True(t, !strings.Contains(call, token[:8]) && len(call) <= maxCall, "%q", call)
 		}
 	}
 }

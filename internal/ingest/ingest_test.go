@@ -40,7 +40,7 @@ func newTree(t *testing.T, files map[string]string) *tree {
 	r := must.Get(care.Init(t.Context(), t.TempDir(), testBy, core.Options{}))(t)
 	t.Cleanup(func() {
 		report, err := care.Fsck(context.Background(), r, care.FsckOptions{})
-		must.Check(t, err == nil && len(report.Errors) <= 0, "fsck: %v %+v", err, report)
+		must.True(t, err == nil && len(report.Errors) <= 0, "fsck: %v %+v", err, report)
 		must.OK(t, r.Close())
 	})
 	return &tree{t: t, r: r, files: files, sums: &Redactor{
@@ -162,7 +162,7 @@ func TestEditedParagraph(t *testing.T) {
 			d.files["a.md"] = edited
 			res, _ := d.ingest()
 			n := changes(res)
-			must.Check(t, n <= 6 && n >= 2, "%s %d: %d changes: %+v %+v", what, i, n, res.Nodes, res.Edges)
+			must.True(t, n <= 6 && n >= 2, "%s %d: %d changes: %+v %+v", what, i, n, res.Nodes, res.Edges)
 			_, after := d.text("a.md")
 			kept := 0
 			for _, key := range before {
@@ -170,7 +170,7 @@ func TestEditedParagraph(t *testing.T) {
 					kept++
 				}
 			}
-			must.Check(t, kept >= len(before),
+			must.True(t, kept >= len(before),
 				"%s %d: %d of %d chunks kept their keys", what, i, kept, len(before))
 			d.files["a.md"] = strings.Join(paras, "")
 			d.ingest()
@@ -211,7 +211,7 @@ func TestRename(t *testing.T) {
 	if _, plan = d.ingest(); len(plan.Results) != 2 {
 		t.Errorf("%+v", plan.Results)
 	}
-	must.Check(t, d.document("other.md") != key, "a document took over one that it has nothing of")
+	must.True(t, d.document("other.md") != key, "a document took over one that it has nothing of")
 }
 
 // TestLinksOfRenamed renames files that are linked by path, and that link others: the links stay until something else
@@ -408,7 +408,7 @@ func TestPackages(t *testing.T) {
 				}
 			}
 			n := doc.nodes[e.dst]
-			must.Check(t, e.typ != Defines || n.Summary == "a/a.go › func F", "defines %q", n.Summary)
+			must.True(t, e.typ != Defines || n.Summary == "a/a.go › func F", "defines %q", n.Summary)
 		}
 		return out
 	}
@@ -451,7 +451,7 @@ func TestTestsAddNothing(t *testing.T) {
 				}
 			}
 		}
-		must.Check(t, seen >= 6, "%s: %d edges", name, seen)
+		must.True(t, seen >= 6, "%s: %d edges", name, seen)
 	}
 }
 
@@ -514,7 +514,7 @@ func TestSources(t *testing.T) {
 	n, _, err := d.head().Node(t.Context(), graph.NodeID(d.document("a#1.md")))
 	must.OK(t, err)
 	src, err := sources.Parse(n.Sources[0])
-	must.Check(t, err == nil && src.Path == "a#1.md" && *src.Hash == sha256.Sum256([]byte(d.files["a#1.md"])),
+	must.True(t, err == nil && src.Path == "a#1.md" && *src.Hash == sha256.Sum256([]byte(d.files["a#1.md"])),
 		"%q: %v", n.Sources, err)
 	_, keys := d.text("a#1.md")
 	c, _, err := d.head().Node(t.Context(), graph.NodeID(keys[0]))
@@ -523,7 +523,7 @@ func TestSources(t *testing.T) {
 	if err != nil || src.First != 3 || src.Last != 4 || *src.Hash != sha256.Sum256([]byte("First.\r\nSecond.\r")) {
 		t.Errorf("%q: %v", c.Sources, err)
 	}
-	must.Check(t, c.Context == "" && c.Summary == "A" && n.Summary == "a#1.md",
+	must.True(t, c.Context == "" && c.Summary == "A" && n.Summary == "a#1.md",
 		"context %q, title %q, place %q", c.Context, c.Summary, n.Summary)
 }
 
@@ -533,7 +533,7 @@ func TestSecretsAreTakenOut(t *testing.T) {
 	d := newTree(t, map[string]string{"k.md": text})
 	d.ingest()
 	texts, _ := d.text("k.md")
-	must.Check(t, !strings.Contains(texts[0], secret) && strings.Count(texts[0], "[secret:github-pat:") == 2,
+	must.True(t, !strings.Contains(texts[0], secret) && strings.Count(texts[0], "[secret:github-pat:") == 2,
 		"%q", texts)
 	if found := guard.Find(texts[0]); len(found) > 0 {
 		t.Errorf("what was taken out is found: %+v", found)
@@ -543,7 +543,7 @@ func TestSecretsAreTakenOut(t *testing.T) {
 	}
 	n, _, err := d.head().Node(t.Context(), graph.NodeID(d.document("k.md")))
 	must.OK(t, err)
-	must.Check(t, !strings.Contains(n.Sources[0], "sha256"),
+	must.True(t, !strings.Contains(n.Sources[0], "sha256"),
 		"%q: a plain hash of a file with a credential", n.Sources)
 	d.files["k.md"] = strings.Replace(text, "again", "once more", 1)
 	if res, _ := d.ingest(); res.NoChange {
@@ -574,7 +574,7 @@ func TestUnreadable(t *testing.T) {
 		t.Errorf("an empty note: %v", err)
 	}
 	for _, name := range []string{`a\b.md`, "a\nb.md", strings.Repeat("x", 1000) + ".md", "../up.md", ""} {
-		must.Check(t, must.Err(Read(Path{Name: name}, parse.Markdown, []byte("x"), nil, r)) != nil,
+		must.True(t, must.Err(Read(Path{Name: name}, parse.Markdown, []byte("x"), nil, r)) != nil,
 			"the name %q was taken", name)
 	}
 }
@@ -613,9 +613,9 @@ func TestTable(t *testing.T) {
 	d.files["t.csv"] = strings.Replace(text, "7,Ann", "5,Eve,likes figs,2020-01-01\n7,Anna", 1)
 	_, plan := d.ingest()
 	texts, keys := d.text("t.csv")
-	must.Check(t, len(texts) == 3 && slices.Equal(keys[1:], before) && section().Summary == "t › Bob",
+	must.True(t, len(texts) == 3 && slices.Equal(keys[1:], before) && section().Summary == "t › Bob",
 		"%q %q, were %q", texts, keys, before)
-	must.Check(t, len(plan.Changes) <= 12, "%d changes for a record more and a name", len(plan.Changes))
+	must.True(t, len(plan.Changes) <= 12, "%d changes for a record more and a name", len(plan.Changes))
 	if again, _ := d.ingest(); !again.NoChange {
 		t.Error("a second run changed something")
 	}

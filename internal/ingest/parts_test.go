@@ -43,7 +43,7 @@ func TestIgnore(t *testing.T) {
 	for _, test := range tests {
 		var none *Ignore
 		got := patterns(t, none, ".", test.patterns).Ignores(test.path, test.dir)
-		must.Check(t, got == test.want, "%q on %q: %v", test.patterns, test.path, got)
+		must.True(t, got == test.want, "%q on %q: %v", test.patterns, test.path, got)
 	}
 	var none *Ignore
 	below := patterns(t, patterns(t, none, ".", "*.md"), "in", "!x.md\n/y.txt")
@@ -76,7 +76,7 @@ func TestWalk(t *testing.T) {
 	if got := names("sub/deep"); !slices.Equal(got, want[3:]) { // by the patterns above it
 		t.Errorf("%q", got)
 	}
-	must.Check(t, must.Err(Walk(t.Context(), fsys, "nowhere")) != nil, "a directory that there is none of")
+	must.True(t, must.Err(Walk(t.Context(), fsys, "nowhere")) != nil, "a directory that there is none of")
 }
 
 func TestAlign(t *testing.T) {
@@ -149,7 +149,7 @@ func TestResolve(t *testing.T) {
 		}
 		must.Equal(t, n.resolve(Path{Name: test.from}, test.link), want, test.link, " in ", test.from, " leads")
 	}
-	must.Check(t, n.resolve(Path{Project: "p", Name: "x.md"}, "a.md").IsZero(),
+	must.True(t, n.resolve(Path{Project: "p", Name: "x.md"}, "a.md").IsZero(),
 		"a link leads into another project")
 }
 
@@ -224,7 +224,7 @@ func TestTitles(t *testing.T) {
 	if _, keys := d.text("p.md"); !slices.Equal(keys[1:], before) {
 		t.Errorf("keys %q, were %q", keys, before)
 	}
-	must.Check(t, len(plan.Changes) <= 6, "%d changes for a paragraph", len(plan.Changes))
+	must.True(t, len(plan.Changes) <= 6, "%d changes for a paragraph", len(plan.Changes))
 	d.files["p.md"] = "# Pumps\n\n## Rules\n\nthree\n"
 	if d.ingest(); !slices.Equal(titles(), []string{"Pumps in Pumps › Rules"}) {
 		t.Errorf("begun by a heading: %q", titles())
@@ -256,7 +256,7 @@ func TestContextsHaveWhatThePackageIsAbout(t *testing.T) {
 			"a/a.go": about, "a/z.go": about, "a/a_test.go": "", "b/b.go": "",
 		} {
 			got := contexts(name)
-			must.Check(t, len(got) == 2 && got[0] == "" && got[1] == name+" › func F"+ends,
+			must.True(t, len(got) == 2 && got[0] == "" && got[1] == name+" › func F"+ends,
 				"%s: %q", name, got)
 		}
 		if again, _ := d.ingest(); !again.NoChange {

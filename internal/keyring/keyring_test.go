@@ -76,7 +76,7 @@ func TestAddAndRead(t *testing.T) {
 	must.OK(t, r.Remove("work"))
 	must.Fail(t, r.Remove("work"), fs.ErrNotExist)
 	left, err := os.ReadDir(r.Dir())
-	must.Check(t, len(left) == 1 && err == nil, "left behind: %v, %v", left, err)
+	must.True(t, len(left) == 1 && err == nil, "left behind: %v, %v", left, err)
 }
 
 func TestModes(t *testing.T) {
@@ -96,7 +96,7 @@ func TestModes(t *testing.T) {
 	for _, m := range []fs.FileMode{0o640, 0o604, 0o660, 0o610, 0o601, 0o644, 0o666, 0o777} {
 		chmod(path, m)
 		_, err := r.Secret("k")
-		must.Check(t, errors.Is(err, ErrExposed) && strings.Contains(err.Error(), "chmod 600 "+path),
+		must.True(t, errors.Is(err, ErrExposed) && strings.Contains(err.Error(), "chmod 600 "+path),
 			"mode %#o: %v", m, err)
 	}
 	chmod(path, 0o400)
@@ -170,7 +170,7 @@ func TestHostileKeyFiles(t *testing.T) {
 		must.Fail(t, err, graph.ErrInvalid, name)
 		must.OK(t, os.WriteFile(filepath.Join(r.Dir(), "k"), []byte(data), 0o600))
 		_, err = r.Secret("k")
-		must.Check(t, errors.Is(err, graph.ErrInvalid) && !strings.Contains(fmt.Sprint(err), hidden),
+		must.True(t, errors.Is(err, graph.ErrInvalid) && !strings.Contains(fmt.Sprint(err), hidden),
 			"%s: read gives %v", name, err)
 	}
 }
@@ -218,8 +218,8 @@ func FuzzParseKeyFile(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := ParseKeyFile(data)
-		must.Check(t, err != nil || bytes.Equal(FormatKeyFile(s), data), "%q reads as another file", data)
-		must.Check(t, err == nil || errors.Is(err, graph.ErrInvalid), "%q: %v", data, err)
+		must.True(t, err != nil || bytes.Equal(FormatKeyFile(s), data), "%q reads as another file", data)
+		must.True(t, err == nil || errors.Is(err, graph.ErrInvalid), "%q: %v", data, err)
 	})
 }
 

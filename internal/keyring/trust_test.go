@@ -330,5 +330,5 @@ func TestKnown(t *testing.T) {
 		}[name]
 		must.Same(t, got, want, name)
 	}
-	must.Check(t, r.Keep(t.Context(), "home", secret(t, 2), now) != nil, "a name that is taken is taken again")
+	must.True(t, r.Keep(t.Context(), "home", secret(t, 2), now) != nil, "a name that is taken is taken again")
 }

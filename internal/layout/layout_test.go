@@ -21,14 +21,14 @@ func TestOf(t *testing.T) {
 		".config.json.mnem-12": layout.Searched, "spool/.a.told.mnem-new": layout.Searched, "spool/a.told": layout.Edited,
 	} {
 		k, known := layout.Of(name)
-		must.Check(t, known && k.Erasure == want && k.What != "", "%s: %+v, %v", name, k, known)
+		must.True(t, known && k.Erasure == want && k.What != "", "%s: %+v, %v", name, k, known)
 	}
 	for _, name := range []string{
 		"db", "x", "heads", "spool", "spool/x", "spool/a/b.told", "remotes/push-1", "remotes/a/b/push-1", "uploads/x/y",
 		".mnem-new", ".x.mnem-", ".x.mnem-1a", "x.mnem-1", "remotes/a/mirror", "..", "",
 	} {
 		k, known := layout.Of(name)
-		must.Check(t, !known && k.Erasure == layout.Kept, "%q is known: %+v", name, k)
+		must.True(t, !known && k.Erasure == layout.Kept, "%q is known: %+v", name, k)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestErase(t *testing.T) {
 
 	write(t, dir, map[string]string{"spool/a.told": secret, "remotes/c/packs": "x", "import-1": "x"})
 	got, err := layout.Erase(ctx, dir, layout.EraseOptions{})
-	must.Check(t, err == nil && len(got) == 2 && got[0].Path == "import-1" && got[1].Path == "remotes/c",
+	must.True(t, err == nil && len(got) == 2 && got[0].Path == "import-1" && got[1].Path == "remotes/c",
 		"without a text: %+v, %v", got, err)
 }
 

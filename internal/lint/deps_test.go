@@ -210,7 +210,7 @@ func TestImportsPointDownward(t *testing.T) {
 	for _, f := range floors {
 		for _, room := range strings.Fields(f.rooms) {
 			_, twice := place[room]
-			must.Check(t, !twice, "%s is on two floors", room)
+			must.True(t, !twice, "%s is on two floors", room)
 			place[room] = len(place)
 		}
 	}
@@ -242,7 +242,7 @@ func TestImportsPointDownward(t *testing.T) {
 	for _, table := range []map[string]string{alone, few} {
 		for name := range table {
 			_, known := place[name]
-			must.Check(t, known, "%s has a rule and is on no floor", name)
+			must.True(t, known, "%s has a rule and is on no floor", name)
 		}
 	}
 	for name := range place {
@@ -279,14 +279,14 @@ func TestConformanceIsApart(t *testing.T) {
 		}
 		found++
 		for _, imp := range s.file.Imports {
-			must.Check(t, !strings.HasPrefix(imp.Path.Value, `"`+module),
+			must.True(t, !strings.HasPrefix(imp.Path.Value, `"`+module),
 				"%s imports %s", s.path, imp.Path.Value)
 		}
 	}
 	mod, err := os.ReadFile(root + "/conformance/go.mod")
 	must.Require(t, err == nil && found != 0, "%d files, %v", found, err)
 	_, rest, named := strings.Cut(string(mod), "module "+module+"conformance\n")
-	must.Check(t, named && !strings.Contains(rest, module[:len(module)-1]),
+	must.True(t, named && !strings.Contains(rest, module[:len(module)-1]),
 		"conformance/go.mod requires this module, or has another name:\n%s", mod)
 }
 
@@ -315,7 +315,7 @@ func TestHeavyImportsStayInTheirRooms(t *testing.T) {
 		for _, imp := range p.Imports {
 			for prefix, rooms := range doors {
 				in := imp == prefix || strings.HasPrefix(imp, prefix+"/")
-				must.Check(t, !in || slices.Contains(rooms, name),
+				must.True(t, !in || slices.Contains(rooms, name),
 					"%s imports %s, which belongs to %v", name, imp, rooms)
 			}
 		}

@@ -48,7 +48,7 @@ func TestNothingNamesRemovedCommands(t *testing.T) {
 		return nil
 	})
 	must.OK(t, err)
-	must.Check(t, seen >= 500, "only %d files", seen)
+	must.True(t, seen >= 500, "only %d files", seen)
 }
 
 var (

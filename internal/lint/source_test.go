@@ -114,14 +114,14 @@ func TestFilesAndFunctionsStayShort(t *testing.T) {
 		if strings.HasSuffix(s.path, "_test.go") {
 			limit = maxTestFile
 		}
-		must.Check(t, s.lines <= limit, "%s has %d lines, limit %d", s.path, s.lines, limit)
+		must.True(t, s.lines <= limit, "%s has %d lines, limit %d", s.path, s.lines, limit)
 		for _, d := range s.file.Decls {
 			fn, ok := d.(*ast.FuncDecl)
 			if !ok || strings.Contains(fn.Doc.Text(), reasonMarker) {
 				continue
 			}
 			lines := s.fset.Position(fn.End()).Line - s.fset.Position(fn.Pos()).Line + 1
-			must.Check(t, lines <= maxFunction,
+			must.True(t, lines <= maxFunction,
 				"%s: %s has %d lines, limit %d", s.path, fn.Name.Name, lines, maxFunction)
 		}
 	}
@@ -133,9 +133,9 @@ func TestPlumbingIsPure(t *testing.T) {
 			continue
 		}
 		for _, imp := range s.file.Imports {
-			must.Check(t, !strings.HasPrefix(imp.Path.Value, `"math/rand`),
+			must.True(t, !strings.HasPrefix(imp.Path.Value, `"math/rand`),
 				"%s imports %s: randomness is passed in", s.path, imp.Path.Value)
-			must.Check(t, imp.Path.Value != `"unicode"`,
+			must.True(t, imp.Path.Value != `"unicode"`,
 				"%s imports unicode, whose tables change with releases of Go: internal/base/text has its own", s.path)
 		}
 		ast.Inspect(s.file, func(n ast.Node) bool {
@@ -180,7 +180,7 @@ func TestVectorsAreIntegral(t *testing.T) {
 			return true
 		})
 	}
-	must.Check(t, files >= 2*len(integral), "only %d files", files)
+	must.True(t, files >= 2*len(integral), "only %d files", files)
 }
 
 // isPlumbing reports whether a file is of plumbing.
@@ -201,7 +201,7 @@ func TestArchitecturePage(t *testing.T) {
 	}
 	all := strings.Join(rows, "\n") + "\n"
 	for _, f := range floors {
-		must.Check(t, f.why == "" || strings.Contains(all, f.name+": "+f.why+"\n"),
+		must.True(t, f.why == "" || strings.Contains(all, f.name+": "+f.why+"\n"),
 			"docs/internals/architecture.md lacks the floor %s, with %q", f.name, f.why)
 	}
 	for _, f := range floors {
@@ -240,7 +240,7 @@ func TestLinksLead(t *testing.T) {
 			must.Get(os.Stat(filepath.Join(filepath.Dir(page), m[1])))(t, page, ": ", m[0], " leads nowhere")
 		}
 	}
-	must.Check(t, links >= 20, "%d links", links)
+	must.True(t, links >= 20, "%d links", links)
 }
 
 // treePath is the path of a file or folder of this tree, as pages name it.
@@ -254,11 +254,11 @@ func TestPathsExist(t *testing.T) {
 		for _, m := range treePath.FindAllStringSubmatch(string(text), -1) {
 			found++
 			name := m[1]
-			must.Check(t, must.Err(os.Stat(filepath.Join(root, filepath.FromSlash(name)))) == nil,
+			must.True(t, must.Err(os.Stat(filepath.Join(root, filepath.FromSlash(name)))) == nil,
 				"%s names %s, which does not exist", page, name)
 		}
 	}
-	must.Check(t, found >= 50, "%d paths", found)
+	must.True(t, found >= 50, "%d paths", found)
 }
 
 // shortPath is the path of a file that docs/internals/architecture.md names without its first folder.
@@ -279,7 +279,7 @@ func TestShortPathsExist(t *testing.T) {
 			t.Errorf("docs/internals/architecture.md names %s, which does not exist", m[1])
 		}
 	}
-	must.Check(t, found >= 30, "%d paths", found)
+	must.True(t, found >= 30, "%d paths", found)
 }
 
 // opening are calls that wait if a path leads to a named pipe.
@@ -342,7 +342,7 @@ func TestPathsOfUsersAreOpenedWithoutWaiting(t *testing.T) {
 		})
 	}
 	for at := range mayOpen {
-		must.Check(t, used[at], "%s needs no exception", at)
+		must.True(t, used[at], "%s needs no exception", at)
 	}
 }
 

@@ -224,7 +224,7 @@ func TestWordsFound(t *testing.T) {
 		{`func f(t *testing.T) { t.Run("written anew", nil) }`, "anew"},
 	} {
 		found := parse(c.src)
-		must.Check(t, len(found) == 1 && found[0].text == c.text, "%s: found %v, want %q", c.src, found, c.text)
+		must.True(t, len(found) == 1 && found[0].text == c.text, "%s: found %v, want %q", c.src, found, c.text)
 	}
 	plain := `// Package x finds where a key is stored. No more than two callers may wait; it returns an error if more do.` + "\n" +
 		`var anew, beside = "meanwhile", "nobody"`

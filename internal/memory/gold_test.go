@@ -46,7 +46,7 @@ func TestGold(t *testing.T) {
 		t.Run(set, func(t *testing.T) { cases.Gold(t, "testdata/gold/"+set+".jsonl", g.least, g.answer) })
 		delete(have, set)
 	}
-	must.Check(t, len(have) <= 0, "sets that nothing scores: %v", have)
+	must.True(t, len(have) <= 0, "sets that nothing scores: %v", have)
 }
 
 type dict = map[string]any
@@ -66,7 +66,7 @@ func goldRepo(t testing.TB, by state.Stamp) *core.Repo {
 	r := must.Get(care.New(t.Context(), mem.New(), by, core.Options{}))(t)
 	t.Cleanup(func() {
 		report, err := care.Fsck(context.Background(), r, care.FsckOptions{})
-		must.Check(t, err == nil && len(report.Errors) <= 0, "fsck: %v %v", err, report)
+		must.True(t, err == nil && len(report.Errors) <= 0, "fsck: %v %v", err, report)
 		must.OK(t, r.Close())
 	})
 	return r

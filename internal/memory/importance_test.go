@@ -28,7 +28,7 @@ func TestHalfLives(t *testing.T) {
 	}
 	must.Equal(t, weigh(), DefaultHalfLife, "half-life")
 	for _, bad := range []HalfLives{{"fact": 0}, {"fact": MaxHalfLife + 1}, {"": 3}} {
-		must.Check(t, must.Err(SetHalfLives(t.Context(), r, memkit.Opt, bad)) != nil, "%v is taken", bad)
+		must.True(t, must.Err(SetHalfLives(t.Context(), r, memkit.Opt, bad)) != nil, "%v is taken", bad)
 	}
 	must.Get(SetHalfLives(t.Context(), r, memkit.Opt, HalfLives{"fact": 3, "x": 4}))(t)
 	must.Equal(t, weigh(), 3, "half-life")
@@ -52,7 +52,7 @@ func TestStoredHalfLives(t *testing.T) {
 			return []ipld.Entry{{Key: "halfLife", Value: v}}, nil
 		})
 		must.OK(t, err)
-		must.Check(t, must.Err(HalfLivesAt(t.Context(), memkit.Tip(t, r))) != nil, "%v is taken", v)
+		must.True(t, must.Err(HalfLivesAt(t.Context(), memkit.Tip(t, r))) != nil, "%v is taken", v)
 		must.Get(SetHalfLives(t.Context(), r, memkit.Opt, nil))(t, v, " cannot be taken away")
 	}
 }
@@ -87,7 +87,7 @@ func TestLifeWork(t *testing.T) {
 	}
 	t.Logf("blocks read: %v", read)
 	for i := range 2 {
-		must.Check(t, read[8000][i] <= read[500][i]+24, "blocks read: %v", read)
+		must.True(t, read[8000][i] <= read[500][i]+24, "blocks read: %v", read)
 	}
 }
 
@@ -182,10 +182,10 @@ func TestSchema(t *testing.T) {
 		"level 2: ", "; Person 2; ", "owns 2: Person 2 -> Service 2\n", "knows 1: Person 1 -> Person 1\n",
 		`text 1: string; Note 1; "` + strings.Repeat("é", 60) + `…"`, "token 1: string; Service 1;\n", "+0 +0\n",
 	} {
-		must.Check(t, strings.Contains(text, want), "no %q in\n%s", want, text)
+		must.True(t, strings.Contains(text, want), "no %q in\n%s", want, text)
 	}
 	for _, no := range []string{"rank", "secret team", "likes", key} {
-		must.Check(t, !strings.Contains(text, no), "%q in\n%s", no, text)
+		must.True(t, !strings.Contains(text, no), "%q in\n%s", no, text)
 	}
 	got = must.Get(SchemaOf(t.Context(), memkit.Tip(t, r), 1, func(int) {}))(t)
 	if got.MoreNodes != 2 || got.MoreProps != 3 || got.MoreEdges != 1 {

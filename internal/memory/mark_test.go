@@ -79,11 +79,11 @@ func TestMarkRequests(t *testing.T) {
 		{State: graph.Stale, Nodes: make([]string, MaxMarked+1)},
 	} {
 		_, err := Mark(t.Context(), r, memkit.Opt, req)
-		must.Check(t, errors.Is(err, state.ErrInvalid) || errors.Is(err, graph.ErrInvalid),
+		must.True(t, errors.Is(err, state.ErrInvalid) || errors.Is(err, graph.ErrInvalid),
 			"%.80v: %v", req, err)
 	}
 	_, err := Mark(t.Context(), r, memkit.Opt, MarkRequest{State: graph.Stale, Nodes: []string{"x", "w"}})
-	must.Check(t, IsMissing(err), "%v", err)
+	must.True(t, IsMissing(err), "%v", err)
 	must.Equal(t, memkit.Tip(t, r).CID(), before, "something was written")
 }
 
@@ -120,7 +120,7 @@ func TestSettledByThird(t *testing.T) {
 	res := mark(graph.Forgotten, "x", "", "")
 	says("a", "contradicted second b")
 	says("b", "contradicted second a")
-	must.Check(t, len(res.Marked) == 1 && len(res.Unmarked) == 0, "%v %v", res.Marked, res.Unmarked)
+	must.True(t, len(res.Marked) == 1 && len(res.Unmarked) == 0, "%v %v", res.Marked, res.Unmarked)
 	memkit.Undo(t, r, before)
 	must.Get(Unmark(t.Context(), r, memkit.Opt, UnmarkRequest{Nodes: []string{"x"}}))(t)
 	says("a", "contradicted second b")
@@ -192,7 +192,7 @@ func checkPairs(t testing.TB, s *core.Snapshot) {
 func TestStatesAreKnown(t *testing.T) {
 	for _, s := range graph.States() {
 		k := said[s]
-		must.Check(t, k.verb != "" && k.weight != 0, "%s is called %q and weighs %d", s, k.verb, k.weight)
+		must.True(t, k.verb != "" && k.weight != 0, "%s is called %q and weighs %d", s, k.verb, k.weight)
 	}
 	must.Equal(t, len(said), len(graph.States()), "states, of")
 }

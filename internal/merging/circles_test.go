@@ -175,7 +175,7 @@ func randomMarks(t *testing.T, seed uint64) {
 			must.Require(t, !circular(t, s), "step %d: branch %s has a circle", step, name)
 		}
 	}
-	must.Check(t, refused != 0, "nothing was refused: the test tests nothing")
+	must.True(t, refused != 0, "nothing was refused: the test tests nothing")
 	t.Logf("%d commits refused, %d conflicts of circles", refused, conflicts)
 }
 
@@ -196,7 +196,7 @@ func TestFsckFindsCircles(t *testing.T) {
 	must.Require(t, err == nil && len(report.Errors) == 2 && report.Errors[0].Kind == care.FsckCircle,
 		"fsck: %+v, %v; want two circles", report.Errors, err)
 	res, err := care.Repair(ctx, r, care.FsckOptions{})
-	must.Check(t, err == nil && len(res.Done) <= 0 && len(res.Report.Errors) == 2,
+	must.True(t, err == nil && len(res.Done) <= 0 && len(res.Report.Errors) == 2,
 		"repair without an author: %+v, %v", res, err)
 	res, err = care.Repair(ctx, r, care.FsckOptions{By: repokit.By})
 	must.Require(t, err == nil && len(res.Done) == 1 && len(res.Report.Errors) <= 0,
@@ -204,6 +204,6 @@ func TestFsckFindsCircles(t *testing.T) {
 	s := repokit.Head(t, r)
 	for id, marked := range map[graph.ID]bool{a: true, b: false, c: false} {
 		m := must.Get(s.Mark(ctx, graph.OnNode, id))(t)
-		must.Check(t, (m != nil) == marked, "mark of %s: %+v", id, m)
+		must.True(t, (m != nil) == marked, "mark of %s: %+v", id, m)
 	}
 }

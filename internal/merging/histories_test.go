@@ -261,6 +261,6 @@ func TestHistories(t *testing.T) {
 		must.OK(t, os.WriteFile(file, []byte(now.String()), 0o644))
 	}
 	for _, kind := range []string{"clean", "crossed", "preferred", "one by one", "reverted", "undone", "redone"} {
-		must.Check(t, kinds[kind] != 0, "nothing was %s", kind)
+		must.True(t, kinds[kind] != 0, "nothing was %s", kind)
 	}
 }

@@ -70,12 +70,12 @@ func TestResolveOneByOne(t *testing.T) {
 	repokit.Resolve(t, r, "a", merging.Choice{Take: graph.TakeOurs})
 	p := repokit.Resolve(t, r, "node/"+graph.NodeID("a").String(),
 		repokit.Changes(`{"node":{"key":"a","summary":"A3","props":{"m":2}}}`))
-	must.Check(t, p.Conflicts[0].Resolution != p.Conflicts[1].Resolution && p.Theirs == theirs,
+	must.True(t, p.Conflicts[0].Resolution != p.Conflicts[1].Resolution && p.Theirs == theirs,
 		"pending %+v", p)
 	repokit.Resolve(t, r, graph.NodeID("b").String()[:8], merging.Choice{Take: graph.TakeTheirs})
 	repokit.CheckClean(t, r)
 	res := must.Get(merging.ContinueMerge(t.Context(), r, repokit.Options("")))(t)
-	must.Check(t, len(res.Parents) == 2 && res.Parents[0] == ours && res.Parents[1] == theirs,
+	must.True(t, len(res.Parents) == 2 && res.Parents[0] == ours && res.Parents[1] == theirs,
 		"parents %v", res.Parents)
 	s := repokit.Head(t, r)
 	a := repokit.NodeByKey(t, s, "a")
@@ -136,7 +136,7 @@ func continueMoved(t *testing.T, r *core.Repo, moved, theirs ipld.CID) {
 	must.Require(t, err == nil && res.Parents[0] == moved && res.Parents[1] == p.Theirs, "%+v, %v", res, err)
 	s := repokit.Head(t, r)
 	must.Equal(t, repokit.NodeByKey(t, s, "a").Summary, "A2", "a")
-	must.Check(t, must.Err(s.Name(t.Context(), "b")) != nil, "the decision about b is lost")
+	must.True(t, must.Err(s.Name(t.Context(), "b")) != nil, "the decision about b is lost")
 	_, err = r.PendingMerge(t.Context(), "")
 	must.Fail(t, err, store.ErrNotFound)
 	repokit.CheckClean(t, r)

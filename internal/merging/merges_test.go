@@ -167,7 +167,7 @@ func TestNoCommitMerges(t *testing.T) {
 		commit(base+i, base+i+1)
 		worst = max(worst, st.written.Load())
 	}
-	must.Check(t, worst <= most, "a commit of one node wrote %d bytes to the indexes", worst)
+	must.True(t, worst <= most, "a commit of one node wrote %d bytes to the indexes", worst)
 	s := must.Get(r.Snapshot(ctx, "HEAD"))(t)
 	must.Get(rank.Retrieve(ctx, s, retrieve.Request{Text: "person lives"}))(t)
 	if report, err := care.Fsck(ctx, r, care.FsckOptions{}); err != nil || len(report.Errors) > 0 {
@@ -216,12 +216,12 @@ func TestRestore(t *testing.T) {
 	must.Get(merging.Restore(t.Context(), r, first.CID().String(), []string{"b"}, opt))(t)
 	s := repokit.Head(t, r)
 	m, err := s.Mark(t.Context(), graph.OnNode, graph.NodeID("b"))
-	must.Check(t, err == nil && m == nil && repokit.NodeByKey(t, s, "b").Summary == "B", "mark %+v, %v", m, err)
+	must.True(t, err == nil && m == nil && repokit.NodeByKey(t, s, "b").Summary == "B", "mark %+v, %v", m, err)
 	again, err := merging.Restore(t.Context(), r, first.CID().String(), []string{"b"}, opt)
-	must.Check(t, err == nil && again.NoChange, "restored twice: %+v, %v", again, err)
+	must.True(t, err == nil && again.NoChange, "restored twice: %+v, %v", again, err)
 	for _, names := range [][]string{nil, {"nobody"}} {
 		_, err := merging.Restore(t.Context(), r, first.CID().String(), names, opt)
-		must.Check(t, errors.Is(err, state.ErrInvalid) || errors.Is(err, store.ErrNotFound),
+		must.True(t, errors.Is(err, state.ErrInvalid) || errors.Is(err, store.ErrNotFound),
 			"%v: %v", names, err)
 	}
 }
@@ -250,7 +250,7 @@ func TestRevertIsIdentity(t *testing.T) {
 		for i, want := range []*core.Snapshot{before, after} {
 			must.Get(merging.Revert(t.Context(), r, "HEAD", opt))(t, change)
 			now := repokit.Head(t, r)
-			must.Check(t, now.Graph() == want.Graph() && now.Commit().Vectors == want.Commit().Vectors,
+			must.True(t, now.Graph() == want.Graph() && now.Commit().Vectors == want.Commit().Vectors,
 				"%s: revert %d of %s is not the identity", change, i, res.Commit)
 		}
 	}

@@ -34,7 +34,7 @@ func TestTrialAnswersWhatAWriteWould(t *testing.T) {
 	sizes := must.Get(r.Storage().Sizes(ctx))(t)
 	trial := must.Get(r.Trial(ctx))(t)
 	tried := repokit.Lines(t, trial, trialAfter)
-	must.Check(t, tried.Commit != before.Commit && tried.Nodes.Added == 1 && tried.Edges.Removed == 1,
+	must.True(t, tried.Commit != before.Commit && tried.Nodes.Added == 1 && tried.Edges.Removed == 1,
 		"trial: %+v", tried)
 	answer := func(r *core.Repo) string {
 		s := must.Get(r.Snapshot(ctx, "HEAD"))(t)
@@ -67,7 +67,7 @@ func TestTrialOfReadOnly(t *testing.T) {
 	must.OK(t, r.Close())
 	ro := must.Get(care.Open(dir, core.Options{ReadOnly: true}))(t)
 	trial := must.Get(ro.Trial(t.Context()))(t)
-	must.Check(t, !repokit.Lines(t, trial, trialAfter).NoChange, "nothing to commit")
+	must.True(t, !repokit.Lines(t, trial, trialAfter).NoChange, "nothing to commit")
 	must.Get(trial.Indexes().Rebuild(t.Context(), "HEAD"))(t)
 	repokit.CheckClean(t, trial)
 	must.OK(t, ro.Close())
@@ -93,7 +93,7 @@ func TestBlockByPrefix(t *testing.T) {
 		full := want.String()
 		for _, name := range []string{full, full[:20], full[7:20], full[7:59]} {
 			got, data, err := r.Storage().Block(ctx, name)
-			must.Check(t, err == nil && got == want && ipld.Sum(want.Codec(), data) == want,
+			must.True(t, err == nil && got == want && ipld.Sum(want.Codec(), data) == want,
 				"%s: %s, %v; want %s", name, got, err, want)
 		}
 	}
@@ -103,7 +103,7 @@ func TestBlockByPrefix(t *testing.T) {
 	} {
 		var missing *state.NotFoundError
 		_, _, err := r.Storage().Block(ctx, name)
-		must.Check(t, errors.As(err, &missing), "%q: %v, want a missing block", name, err)
+		must.True(t, errors.As(err, &missing), "%q: %v, want a missing block", name, err)
 	}
 }
 

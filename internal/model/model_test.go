@@ -102,7 +102,7 @@ func TestAskTriesAgain(t *testing.T) {
 		"cut":      {[]http.HandlerFunc{cut}, []time.Duration{half}},
 	} {
 		n, clock, err := asking(t, nil, c.steps...)
-		must.Check(t, err == nil && n == len(c.steps)+1 && fmt.Sprint(clock.slept) == fmt.Sprint(c.slept),
+		must.True(t, err == nil && n == len(c.steps)+1 && fmt.Sprint(clock.slept) == fmt.Sprint(c.slept),
 			"%s: %d requests, slept %v, %v", name, n, clock.slept, err)
 	}
 }
@@ -149,7 +149,7 @@ func TestAskGivesUp(t *testing.T) {
 func TestAskEnds(t *testing.T) {
 	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	_, _, err := asking(t, func(o *ProviderOptions) { o.Timeout, o.Attempts = 5*time.Millisecond, 1 }, hang)
-	must.Check(t, errors.Is(err, context.DeadlineExceeded) && strings.Contains(err.Error(), "within 5ms"),
+	must.True(t, errors.Is(err, context.DeadlineExceeded) && strings.Contains(err.Error(), "within 5ms"),
 		"timeout: %v", err)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("why")

@@ -123,7 +123,7 @@ func TestPurgeDropsCommunities(t *testing.T) {
 	must.Equal(t, communitiesOf(t, old).Nodes(), 6, "nodes in communities of the old commit")
 	a := must.Get(rank.Retrieve(t.Context(), old, retrieve.Request{Text: "`p0`", Community: true}))(t)
 	for _, it := range a.Items {
-		must.Check(t, it.ID != graph.NodeID("p1"), "an erased node joined")
+		must.True(t, it.ID != graph.NodeID("p1"), "an erased node joined")
 	}
 	repokit.CheckClean(t, r)
 }
@@ -169,7 +169,7 @@ func TestDamagedCommunities(t *testing.T) {
 		_, err := outline.Communities(t.Context(), s)
 		must.Fail(t, err, store.ErrCorrupt, name)
 		report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
-		must.Check(t, err == nil && slices.ContainsFunc(report.Errors, func(e care.FsckError) bool {
+		must.True(t, err == nil && slices.ContainsFunc(report.Errors, func(e care.FsckError) bool {
 			return e.Kind == care.FsckIndex && strings.Contains(e.Message, "communities")
 		}), "%s: fsck finds %v, %v", name, report.Errors, err)
 		bad.forge = nil
@@ -219,5 +219,5 @@ func TestCommunityReplay(t *testing.T) {
 	must.Require(t, err == nil && len(a.Items) >= 5, "%d items, %v", len(a.Items), err)
 	must.Get(session.Record(t.Context(), r, session.DefaultSession, a, repokit.By))(t)
 	res, err := session.Replay(t.Context(), r, session.DefaultSession)
-	must.Check(t, err == nil && res.Identical, "replay: %+v, %v", res, err)
+	must.True(t, err == nil && res.Identical, "replay: %+v, %v", res, err)
 }

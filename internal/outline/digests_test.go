@@ -77,7 +77,7 @@ func TestDigestsAreKept(t *testing.T) {
 	repokit.Lines(t, r, `{"node":{"key":"t7","type":"Task","summary":"Task 7 is done on 3 May."}}`)
 	next := digestsOf(t, repokit.Head(t, r), outline.DigestOptions{Only: true, Keep: true})
 	above, err := next.Above(t.Context(), graph.NodeID("t7"))
-	must.Check(t, err == nil && next.Found && next.Work.Digests <= 2*len(above)+2,
+	must.True(t, err == nil && next.Found && next.Work.Digests <= 2*len(above)+2,
 		"height %d: %+v, %v", len(above), next.Work, err)
 	ro := must.Get(care.New(t.Context(), st, repokit.By, core.Options{ReadOnly: true}))(t)
 	if kept := digestsOf(t, repokit.Head(t, ro), outline.DigestOptions{}); kept.Root != next.Root || kept.Work.Digests > 0 {
@@ -90,7 +90,7 @@ func TestDigestsAreKept(t *testing.T) {
 		t.Errorf("another way gives another root: %s, %s", fresh.Root, next.Root)
 	}
 	repokit.Gc(t, r, 1)
-	must.Check(t, digestsOf(t, repokit.Head(t, r), outline.DigestOptions{}).Work.Digests <= 0,
+	must.True(t, digestsOf(t, repokit.Head(t, r), outline.DigestOptions{}).Work.Digests <= 0,
 		"gone after a collection")
 	repokit.CheckClean(t, r)
 }
@@ -108,7 +108,7 @@ func TestDigestsSeeMarks(t *testing.T) {
 	if list, err := hidden.Above(t.Context(), graph.NodeID("t3")); len(list) > 0 || err != nil {
 		t.Errorf("a hidden node is in %d digests, %v", len(list), err)
 	}
-	must.Check(t, hidden.Root != before.Root, "a mark changes nothing")
+	must.True(t, hidden.Root != before.Root, "a mark changes nothing")
 	repokit.Lines(t, r, `{"mark":{"node":"p1","state":"forgotten"}}`)
 	scope := digestsOf(t, repokit.Head(t, r), keepDigests)
 	d, _, err := scope.Top(t.Context(), scope.Blocks, graph.NodeID("p1"))
@@ -185,7 +185,7 @@ func TestDamagedDigests(t *testing.T) {
 	res, err := care.Repair(t.Context(), r, care.FsckOptions{})
 	must.Require(t, err == nil && len(res.Done) != 0 && len(res.Report.Errors) <= 0,
 		"repair: %+v, %v", res, err)
-	must.Check(t, digestsOf(t, repokit.Head(t, r), keepDigests).Root == want.Root,
+	must.True(t, digestsOf(t, repokit.Head(t, r), keepDigests).Root == want.Root,
 		"other digests after the repair")
 }
 
@@ -204,7 +204,7 @@ func TestDigestRules(t *testing.T) {
 		d := must.Get(outline.Open(t.Context(), repokit.Head(t, r), recipe, keepDigests))(t)
 		for name, facts := range want {
 			got, _, err := d.Top(t.Context(), d.Blocks, distill.PseudoScope(name))
-			must.Check(t, err == nil && got != nil && got.Facts == facts && got.Name == name,
+			must.True(t, err == nil && got != nil && got.Facts == facts && got.Name == name,
 				"%s: %s: %+v, %v", words, name, got, err)
 		}
 	}
@@ -227,7 +227,7 @@ func TestAltitude(t *testing.T) {
 			Text: text, OutputOptions: retrieve.OutputOptions{Altitude: at}, Budget: new(budget), Floor: retrieve.FloorRest,
 		})
 		must.OK(t, err)
-		must.Check(t, budget <= 0 || a.TokensUsed <= budget, "%s: %d tokens of %d", at, a.TokensUsed, budget)
+		must.True(t, budget <= 0 || a.TokensUsed <= budget, "%s: %d tokens of %d", at, a.TokensUsed, budget)
 		sum := 0
 		covered := map[graph.ID]string{}
 		for _, d := range a.Digests {
@@ -257,7 +257,7 @@ func TestAltitude(t *testing.T) {
 	}
 	const broad, narrow = "what do we know about boats at a berth", "which boat does task 7 moor"
 	plain := ask(retrieve.AltitudeEntity, broad, 400)
-	must.Check(t, len(plain.Digests) <= 0 && len(plain.Items) != 0,
+	must.True(t, len(plain.Digests) <= 0 && len(plain.Items) != 0,
 		"%d digests and %d items of entities", len(plain.Digests), len(plain.Items))
 	for _, at := range []retrieve.Altitude{retrieve.AltitudeScope, retrieve.AltitudeAuto} {
 		a := ask(at, broad, 400)
@@ -265,7 +265,7 @@ func TestAltitude(t *testing.T) {
 			t.Errorf("%s: %d digests and %d items", at, len(a.Digests), len(a.Items))
 		}
 	}
-	must.Check(t, len(ask(retrieve.AltitudeAuto, narrow, 400).Digests) <= 0, "digests for a narrow question")
+	must.True(t, len(ask(retrieve.AltitudeAuto, narrow, 400).Digests) <= 0, "digests for a narrow question")
 	if a := ask(retrieve.AltitudeRoot, broad, 2000); len(a.Digests) == 0 || a.Digests[0].Name != "root" {
 		t.Error("no digest of the whole")
 	}
@@ -287,7 +287,7 @@ func TestAltitude(t *testing.T) {
 		must.Get(session.Record(t.Context(), r, session.DefaultSession, ask(at, broad, 600), repokit.By))(t, at)
 	}
 	res, err := session.Replay(t.Context(), r, session.DefaultSession)
-	must.Check(t, err == nil && res.Identical, "replay: %+v, %v", res, err)
+	must.True(t, err == nil && res.Identical, "replay: %+v, %v", res, err)
 	repokit.CheckClean(t, r)
 }
 
@@ -348,7 +348,7 @@ func TestDigestsCrash(t *testing.T) {
 	}
 	must.OK(t, r.Close())
 	t.Logf("%d changes, power cut at %d, digests found in %d of twice as many", fsys.Ops(), points, kept)
-	must.Check(t, points >= 3 && kept != 0, "%d points tested, digests found in %d", points, kept)
+	must.True(t, points >= 3 && kept != 0, "%d points tested, digests found in %d", points, kept)
 	if found, err := checkDigestsCrashed(t, fsys.Clone(0, nil), fresh); err != nil || !found {
 		t.Errorf("at the end: found %v, %v", found, err)
 	}
@@ -471,6 +471,6 @@ func checkCommunities(t *testing.T, r *core.Repo) {
 	must.OK(t, err)
 	other := digestsOf(t, repokit.Head(t, r), outline.DigestOptions{})
 	plain, _, err := other.Top(t.Context(), other.Blocks, graph.ID{})
-	must.Check(t, err == nil && plain.Source != root.Source, "two recipes have one source, %v", err)
+	must.True(t, err == nil && plain.Source != root.Source, "two recipes have one source, %v", err)
 	repokit.CheckClean(t, r)
 }

@@ -71,7 +71,7 @@ func TestWrittenTexts(t *testing.T) {
 		must.Equal(t, textOf(t, repokit.Head(t, r), key), "", key, ": a text of what was is shown")
 	}
 	must.Get(merging.Revert(t.Context(), r, changed.Commit.String(), repokit.Options("")))(t)
-	must.Check(t, textOf(t, repokit.Head(t, r), "p1") != "", "the text does not come back with what it is of")
+	must.True(t, textOf(t, repokit.Head(t, r), "p1") != "", "the text does not come back with what it is of")
 	repokit.Lines(t, r, `{"node":{"key":"t1","type":"Task","summary":"Task 1 is done again."}}`)
 	res = mustWrite(t, r, "", repokit.TextFor(topOf(t, repokit.Head(t, r), "p2"), "The second project."))
 	must.Equal(t, res.Dropped, 2, "dropped")
@@ -196,7 +196,7 @@ func TestPurgeErasesTexts(t *testing.T) {
 		t.Errorf("%d texts erased: %+v", n, res.Erased)
 	}
 	for _, text := range []string{"Whole as it was", "Scope zero of t5", "Scope zero by now"} {
-		must.Check(t, !has(text), "%q is still there", text)
+		must.True(t, !has(text), "%q is still there", text)
 	}
 	must.Equal(t, textOf(t, repokit.Head(t, r), "p1"), "Scope one.", "the text of a scope without the node")
 	repokit.CheckClean(t, r)
@@ -280,9 +280,9 @@ func TestWrittenTextsReportModel(t *testing.T) {
 	isModel := func(f state.SecretFinding) bool { return f.Field == "digest.model" }
 	repokit.Lines(t, r, `{"node":{"key":"x","type":"Thing","summary":"One more."}}`)
 	merged, err := merging.Merge(t.Context(), r, "side", repokit.Options(""))
-	must.Check(t, err == nil && slices.ContainsFunc(merged.Secrets.Findings, isModel),
+	must.True(t, err == nil && slices.ContainsFunc(merged.Secrets.Findings, isModel),
 		"merge: %+v, %v", merged, err)
 	file, _ := repokit.Export(t, r, exchange.ExportOptions{All: true})
 	res, err := repokit.TryImport(to, file, exchange.ImportOptions{Stamp: repokit.By})
-	must.Check(t, err == nil && slices.ContainsFunc(res.Secrets.Findings, isModel), "import: %+v, %v", res, err)
+	must.True(t, err == nil && slices.ContainsFunc(res.Secrets.Findings, isModel), "import: %+v, %v", res, err)
 }

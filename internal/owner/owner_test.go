@@ -63,7 +63,7 @@ func asks(t *testing.T, h *Server) {
 	t.Helper()
 	var out bytes.Buffer
 	result, err := dialed(t, h).Ask(t.Context(), []byte("well?"), silent, readAll(&out))
-	must.Check(t, string(result) == "7" && out.String() == "well?" && err == nil,
+	must.True(t, string(result) == "7" && out.String() == "well?" && err == nil,
 		"%q, %q, %v", result, &out, err)
 }
 
@@ -82,7 +82,7 @@ func TestSkew(t *testing.T) {
 	_, err := Dial(l.Addr().String(), t.TempDir(), "v1", 99, time.Second)
 	var skew *SkewError
 	want := fmt.Sprintf("speaks protocol %d (mnem v1) and this program %d", Protocol+2, Protocol)
-	must.Check(t, errors.As(err, &skew) && skew.PID == 99 && strings.Contains(err.Error(), want), "%v", err)
+	must.True(t, errors.As(err, &skew) && skew.PID == 99 && strings.Contains(err.Error(), want), "%v", err)
 }
 
 func TestSilentOwner(t *testing.T) {
@@ -163,7 +163,7 @@ func TestHostileRequests(t *testing.T) {
 		must.OK(t, errors.Join(conn.CloseWrite(), conn.SetDeadline(time.Now().Add(5*time.Second))))
 		var timeout net.Error
 		got, err := io.ReadAll(conn)
-		must.Check(t, !errors.As(err, &timeout) || !timeout.Timeout(), "%.200q: the connection goes on", sent)
+		must.True(t, !errors.As(err, &timeout) || !timeout.Timeout(), "%.200q: the connection goes on", sent)
 		if !strings.Contains(string(got), want) || want == "" && strings.Contains(string(got), "Z\x00\x00\x00\x017") {
 			t.Errorf("%.200q: %q", sent, got)
 		}
@@ -197,8 +197,8 @@ func FuzzRecord(f *testing.F) {
 	f.Add([]byte("Z\x00\x3f\xff\xffx"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		k, payload, err := readRecord(bytes.NewReader(data), make([]byte, 0, 16))
-		must.Check(t, err != nil || int64(len(payload)) <= k.limit(), "record %q of %d bytes", k, len(payload))
-		must.Check(t, err != nil || bytes.Equal(payload, data[headerLen:headerLen+len(payload)]),
+		must.True(t, err != nil || int64(len(payload)) <= k.limit(), "record %q of %d bytes", k, len(payload))
+		must.True(t, err != nil || bytes.Equal(payload, data[headerLen:headerLen+len(payload)]),
 			"payload %q of %q", payload, data)
 	})
 }
@@ -217,7 +217,7 @@ func TestProof(t *testing.T) {
 		}
 		for _, d := range []string{dir, copied} {
 			left, _ := filepath.Glob(filepath.Join(d, proofPrefix+"*"))
-			must.Check(t, len(left) <= 0, "%q are left behind", left)
+			must.True(t, len(left) <= 0, "%q are left behind", left)
 		}
 	}
 	try(dir, nil)
@@ -247,13 +247,13 @@ func TestProofByValue(t *testing.T) {
 	for range 3 {
 		c := dialed(t, h)
 		names, _ := filepath.Glob(filepath.Join(dir, proofPrefix+"*"))
-		must.Check(t, len(names) <= 0, "%q are left behind", names)
+		must.True(t, len(names) <= 0, "%q are left behind", names)
 		_ = c.Close()
 	}
 	value := strings.Repeat("ab", valueLen)
-	must.Check(t, !h.holding.proves(url.Values{byValue: {value}}), "a value that is not there proves it")
+	must.True(t, !h.holding.proves(url.Values{byValue: {value}}), "a value that is not there proves it")
 	must.OK(t, os.Mkdir(filepath.Join(dir, proofPrefix+value), 0o700))
-	must.Check(t, !h.holding.proves(url.Values{byValue: {value}}), "a directory proves it")
+	must.True(t, !h.holding.proves(url.Values{byValue: {value}}), "a directory proves it")
 	h.holding.identity = ""
 	for _, claim := range []string{"", "x", value[1:], strings.Repeat("..", valueLen)} {
 		if h.holding.proves(url.Values{byValue: {claim}}) || h.holding.proves(url.Values{byIdentity: {claim}}) {
@@ -271,5 +271,5 @@ func TestSweep(t *testing.T) {
 	h := must.Get(hold(dir))(t)
 	defer func() { _ = h.root.Close() }()
 	entries, err := os.ReadDir(dir)
-	must.Check(t, err == nil && len(entries) == 1 && entries[0].Name() == "head", "%v, %v", entries, err)
+	must.True(t, err == nil && len(entries) == 1 && entries[0].Name() == "head", "%v, %v", entries, err)
 }

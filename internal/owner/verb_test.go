@@ -59,7 +59,7 @@ func TestVerbGoesThere(t *testing.T) {
 		Inputs: []io.Reader{strings.NewReader(long), strings.NewReader("second")}, File: &file,
 		Tell: func(data []byte) { told = append(told, string(data)) },
 	}, readAll(&out))
-	must.Check(t, err == nil && string(result) == "done" && file.String() == "012sec",
+	must.True(t, err == nil && string(result) == "done" && file.String() == "012sec",
 		"%q, %q, %v", result, &file, err)
 	must.Equal(t, out.String(), "request "+long+"second", out.Len(), " bytes, told")
 	must.Equal(t, strings.Join(told, ","), "read 0,read 1", out.Len(), " bytes, told")
@@ -98,9 +98,9 @@ func TestVerbErrors(t *testing.T) {
 			})(ctx, v)
 		})
 		_, err := dialed(t, h).Ask(t.Context(), nil, tt.by, tt.read)
-		must.Check(t, errors.Is(err, full) && !errors.As(err, new(*LostError)), "%s: %v", name, err)
+		must.True(t, errors.Is(err, full) && !errors.As(err, new(*LostError)), "%s: %v", name, err)
 		interrupted := <-ended
-		must.Check(t, interrupted && runs == tt.runs, "%s: interrupted %t, runs %t", name, interrupted, runs)
+		must.True(t, interrupted && runs == tt.runs, "%s: interrupted %t, runs %t", name, interrupted, runs)
 	}
 }
 
@@ -120,11 +120,11 @@ func TestVerbLost(t *testing.T) {
 			return must.Err(io.Copy(io.Discard, r))
 		})
 		var lost *LostError
-		must.Check(t, errors.As(err, &lost) && lost.Clean == tt.clean && lost.Writes == tt.writes,
+		must.True(t, errors.As(err, &lost) && lost.Clean == tt.clean && lost.Writes == tt.writes,
 			"%s: %+v", tt.name, err)
 	}
 	h := host(t, func(context.Context, *Verb) VerbResult { return VerbResult{} })
-	must.Check(t, must.Err(dialed(t, h).Ask(t.Context(), make([]byte, httpd.MaxBody+1), silent, nil)) != nil,
+	must.True(t, must.Err(dialed(t, h).Ask(t.Context(), make([]byte, httpd.MaxBody+1), silent, nil)) != nil,
 		"a request that is too long is sent")
 }
 
@@ -160,7 +160,7 @@ func TestVerbCallerGone(t *testing.T) {
 	go func() { <-begun; _ = client.Close() }()
 	_, err := client.Ask(t.Context(), nil, silent, readAll(new(bytes.Buffer)))
 	var lost *LostError
-	must.Check(t, errors.As(err, &lost) && <-ended != nil, "%v", err)
+	must.True(t, errors.As(err, &lost) && <-ended != nil, "%v", err)
 }
 
 // TestVerbBrokenOff has the owner end while a verb runs that does not.
@@ -176,9 +176,9 @@ func TestVerbBrokenOff(t *testing.T) {
 	go func() { <-begun; closed <- h.Close(time.Millisecond) }()
 	_, err := client.Ask(t.Context(), nil, silent, readAll(new(bytes.Buffer)))
 	var lost *LostError
-	must.Check(t, errors.As(err, &lost) && lost.Clean, "%+v", err)
+	must.True(t, errors.As(err, &lost) && lost.Clean, "%+v", err)
 	must.OK(t, <-closed)
-	must.Check(t, must.Err(os.Lstat(h.Socket())) != nil, "the socket is still there")
+	must.True(t, must.Err(os.Lstat(h.Socket())) != nil, "the socket is still there")
 }
 
 // TestVerbBrokenOffWhileInputsCome has the owner end before all of an input has come.
@@ -193,7 +193,7 @@ func TestVerbBrokenOffWhileInputsCome(t *testing.T) {
 	})}
 	_, err := dialed(t, h).Ask(t.Context(), nil, by, readAll(new(bytes.Buffer)))
 	var lost *LostError
-	must.Check(t, errors.As(err, &lost) && lost.Clean, "%+v", err)
+	must.True(t, errors.As(err, &lost) && lost.Clean, "%+v", err)
 	must.OK(t, <-closed)
 }
 

@@ -150,7 +150,7 @@ func TestLinksChangeNoAnswer(t *testing.T) {
 			got, _ = answers(t, fresh, reqs)
 			repokit.Same(t, fmt.Sprintf("seed %d, commit %d, opened anew", seed, commit), want, got)
 		}
-		must.Check(t, hidden != 0, "there were no indexes to do without")
+		must.True(t, hidden != 0, "there were no indexes to do without")
 		repokit.CheckClean(t, r)
 	}
 }
@@ -193,7 +193,7 @@ func TestLinksOfOthers(t *testing.T) {
 	_, err := rank.Retrieve(ctx, repokit.Head(t, fresh), retrieve.Request{Text: "zebra"})
 	must.Fail(t, err, store.ErrCorrupt)
 	report, err := care.Fsck(ctx, fresh, care.FsckOptions{})
-	must.Check(t, err == nil && len(report.Errors) == 1 && report.Errors[0].Kind == care.FsckIndex,
+	must.True(t, err == nil && len(report.Errors) == 1 && report.Errors[0].Kind == care.FsckIndex,
 		"fsck: %+v, %v", report, err)
 	res, err := care.Repair(ctx, fresh, care.FsckOptions{})
 	must.Require(t, err == nil && len(res.Done) == 2 && len(res.Report.Errors) <= 0,

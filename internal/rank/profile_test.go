@@ -50,7 +50,7 @@ const bob = `{"node":{"key":"bob","type":"Person","summary":"Bob leads nothing"}
 func TestProfilesStay(t *testing.T) {
 	r := repokit.OpenMem(t)
 	first := setLimit(t, r, "", "team", 3) // the first commit of all
-	must.Check(t, !first.NoChange && first.Graph == repokit.Head(t, r).Graph() && len(first.Parents) <= 0,
+	must.True(t, !first.NoChange && first.Graph == repokit.Head(t, r).Graph() && len(first.Parents) <= 0,
 		"%+v", first)
 	if again := setLimit(t, r, "", "team", 3); !again.NoChange || again.Commit != first.Commit {
 		t.Errorf("again: %+v", again)

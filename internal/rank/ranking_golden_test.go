@@ -224,7 +224,7 @@ func TestRankingGolden(t *testing.T) {
 			})
 		})
 	}
-	must.Check(t, total >= leastGolden, "%d requests, want %d", total, leastGolden)
+	must.True(t, total >= leastGolden, "%d requests, want %d", total, leastGolden)
 }
 
 // everyWay answers in each layout with each number of threads.

@@ -113,7 +113,7 @@ func TestHostileQuestions(t *testing.T) {
 		blocks, allocs, bytes := ask(text)
 		t.Logf("%-9s %5d blocks, %6d allocations of %8d bytes", name, blocks, allocs, bytes)
 		// All parts of the index, and the nodes that thousands of words find instead of three.
-		must.Check(t, blocks <= usual+mostBlocks && allocs <= mostAllocs && bytes <= mostBytes,
+		must.True(t, blocks <= usual+mostBlocks && allocs <= mostAllocs && bytes <= mostBytes,
 			"%s: %d blocks, %d of them usual, %d allocations, %d bytes", name, blocks, usual, allocs, bytes)
 	}
 }
@@ -140,7 +140,7 @@ func TestSparseReplay(t *testing.T) {
 	must.Get(session.Record(t.Context(), r, session.DefaultSession, answer, repokit.By))(t)
 	repokit.Lines(t, r, `{"embedding":{"node":"b","model":"m","sparse":{"y":1}}}`+"\n")
 	res, err := session.Replay(t.Context(), r, session.DefaultSession)
-	must.Check(t, err == nil && res.Identical && res.Receipts == 1, "replay %+v, %v", res, err)
+	must.True(t, err == nil && res.Identical && res.Receipts == 1, "replay %+v, %v", res, err)
 	must.Get(care.Purge(t.Context(), r, "a", care.PurgeOptions{Stamp: repokit.By}))(t)
 	s := must.Get(r.At(context.Background(), first.Commit))(t)
 	must.Equal(t, len(must.Get(rank.Retrieve(t.Context(), s, req))(t).Items), 1, "after the purge")
@@ -258,7 +258,7 @@ func TestFind(t *testing.T) {
 	} {
 		id, err := rank.Find(t.Context(), s, c.name, seen)
 		if err != nil {
-			must.Check(t, strings.Contains(err.Error(), c.want), "%q: %v, want %s", c.name, err, c.want)
+			must.True(t, strings.Contains(err.Error(), c.want), "%q: %v, want %s", c.name, err, c.want)
 		} else if id != graph.NodeID(c.want) {
 			t.Errorf("%q: %s, want %s", c.name, id, c.want)
 		}
@@ -268,9 +268,9 @@ func TestFind(t *testing.T) {
 	must.Require(t, errors.As(err, &unsure) && errors.Is(err, state.ErrInvalid) && len(unsure.Candidates) == 2,
 		"error %v", err)
 	for _, c := range unsure.Candidates {
-		must.Check(t, len(c.ID) == 8 && strings.Contains(c.Title, "anchors"), "candidate %+v", c)
+		must.True(t, len(c.ID) == 8 && strings.Contains(c.Title, "anchors"), "candidate %+v", c)
 		id := must.Get(s.Name(t.Context(), c.ID))(t)
-		must.Check(t, !id.IsZero(), "candidate %+v", c)
+		must.True(t, !id.IsZero(), "candidate %+v", c)
 	}
 	var missing *state.NotFoundError
 	if _, err = rank.Find(t.Context(), s, "anchors", seen); !errors.As(err, &missing) ||
@@ -315,5 +315,5 @@ func TestFindTellsNoCredential(t *testing.T) {
 	for _, c := range missing.Candidates {
 		titles[c.Title] = true
 	}
-	must.Check(t, titles[""] && titles["deploy on Monday"], "candidates %+v", missing.Candidates)
+	must.True(t, titles[""] && titles["deploy on Monday"], "candidates %+v", missing.Candidates)
 }

@@ -141,14 +141,14 @@ func TestVectorCache(t *testing.T) {
 		return kept
 	}
 	for _, model := range []string{"a", "b", "c", "d"} {
-		must.Check(t, add(model, 1000, 0), "%s is not kept", model)
+		must.True(t, add(model, 1000, 0), "%s is not kept", model)
 	}
 	must.Equal(t, c.Sets.Len(), 3, "sets of")
 	must.Equal(t, c.Sets.Bytes(), 3*size, "sets of")
-	must.Check(t, !add("e", int(c.Limit)+1, 0), "one larger than the cache is kept")
+	must.True(t, !add("e", int(c.Limit)+1, 0), "one larger than the cache is kept")
 	_, _, epoch := c.Sets.Get(view.VectorsOf{Model: "f"})
 	c.Clear()
-	must.Check(t, !add("f", 1000, epoch), "what was read before the clearing is kept")
+	must.True(t, !add("f", 1000, epoch), "what was read before the clearing is kept")
 }
 
 // TestDenseInt8 makes i8 of floats as a query's are.

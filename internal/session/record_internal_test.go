@@ -37,7 +37,7 @@ func recorded8(t *testing.T) (*core.Repo, *retrieve.Answer, *atomic.Int32) {
 	r := must.Get(care.New(t.Context(), disk, repokit.RecordBy, core.Options{}))(t)
 	t.Cleanup(func() {
 		report, err := care.Fsck(context.Background(), r, care.FsckOptions{})
-		must.Check(t, err == nil && len(report.Errors) <= 0, "fsck: %v %v", err, report)
+		must.True(t, err == nil && len(report.Errors) <= 0, "fsck: %v %v", err, report)
 		must.OK(t, r.Close())
 	})
 	changes := state.ReadChanges(strings.NewReader(`{"node":{"key":"a","type":"Note","summary":"alpha"}}`), "x")
@@ -87,7 +87,7 @@ func TestReceiptsShareOperations(t *testing.T) {
 	n := syncs.Load()
 	after := must.Get(r.Store.Head(t.Context()))(t)
 	must.Equal(t, (after.Seq - before.Seq), rounds, "operations for")
-	must.Check(t, 10*n <= 3*rounds*clients,
+	must.True(t, 10*n <= 3*rounds*clients,
 		"%d syncs for %d receipts, want at most 3 for 10", n, rounds*clients)
 	for n := range 4 {
 		e := must.Get(sessionpkg.Session(t.Context(), r, fmt.Sprintf("s%d", n)))(t)
@@ -152,7 +152,7 @@ func TestReceiptsOfAPanic(t *testing.T) {
 		})
 		wg.Go(func() {
 			defer func() { _ = recover(); ended.Add(1) }()
-			must.Check(t, must.Err(sessionpkg.Record(t.Context(), r, "s1", answer, repokit.RecordBy)) != nil,
+			must.True(t, must.Err(sessionpkg.Record(t.Context(), r, "s1", answer, repokit.RecordBy)) != nil,
 				"recorded together with what panics")
 		})
 	})

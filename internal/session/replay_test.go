@@ -61,7 +61,7 @@ func TestReplay(t *testing.T) {
 		}
 	}
 	one, err := session.Replay(t.Context(), r, receipts[3].String())
-	must.Check(t, err == nil && one.Identical && one.Receipts == 1 && one.Session == "",
+	must.True(t, err == nil && one.Identical && one.Receipts == 1 && one.Session == "",
 		"replay of one receipt: %+v, %v", one, err)
 	shut(r)
 	repokit.ClearIndexes(t, dir)
@@ -88,11 +88,11 @@ func TestReplayByCounter(t *testing.T) {
 	must.Require(t, err == nil && answer.TokensUsed == len(answer.Items[0].Rendered), "%+v, %v", answer, err)
 	must.Get(session.Record(t.Context(), r, session.DefaultSession, answer, repokit.By))(t)
 	res, err := session.Replay(t.Context(), r, session.DefaultSession)
-	must.Check(t, err == nil && res.Identical && res.Receipts == 1, "replay %+v, %v", res, err)
+	must.True(t, err == nil && res.Identical && res.Receipts == 1, "replay %+v, %v", res, err)
 	must.OK(t, r.Close())
 	r = must.Get(care.Open(dir, core.Options{ReadOnly: true}))(t)
 	_, err = session.Replay(t.Context(), r, session.DefaultSession)
-	must.Check(t, errors.Is(err, retrieve.ErrTokenizer) && strings.Contains(err.Error(), `"bytes"`),
+	must.True(t, errors.Is(err, retrieve.ErrTokenizer) && strings.Contains(err.Error(), `"bytes"`),
 		"without the counter: error %v", err)
 	must.OK(t, r.Close())
 }
@@ -112,7 +112,7 @@ func TestReplayOfNothing(t *testing.T) {
 	}
 	must.Get(session.StartSession(t.Context(), r, "empty", session.SessionOptions{Stamp: repokit.By}))(t)
 	res, err := session.Replay(t.Context(), r, "empty")
-	must.Check(t, err == nil && res.Identical && res.Receipts == 0,
+	must.True(t, err == nil && res.Identical && res.Receipts == 0,
 		"a session without receipts: %+v, %v", res, err)
 }
 
@@ -272,7 +272,7 @@ func TestReplayTellsDifferences(t *testing.T) {
 			}
 			res, err := session.Replay(t.Context(), r, name)
 			must.Require(t, err == nil && !res.Identical && res.First != nil, "%+v, %v", res, err)
-			must.Check(t, res.First.Number == 1 && res.First.Field == name && res.Receipts == 2,
+			must.True(t, res.First.Number == 1 && res.First.Field == name && res.Receipts == 2,
 				"%d receipts, first difference %+v", res.Receipts, res.First)
 		})
 	}

@@ -154,8 +154,8 @@ func TestPlacingReadsChainsOnce(t *testing.T) {
 			done = must.Get(im.PlaceSession(v, c, done))(t)
 		}
 	}
-	must.Check(t, len(done) == 1 && done[0].Ref == "refs/sessions/s" && done[0].To == chain[records-1],
+	must.True(t, len(done) == 1 && done[0].Ref == "refs/sessions/s" && done[0].To == chain[records-1],
 		"it changes %+v", done)
-	must.Check(t, blocks.n <= 4*records,
+	must.True(t, blocks.n <= 4*records,
 		"%d updates of %d records read %d blocks", 2*records, records, blocks.n)
 }

@@ -46,7 +46,7 @@ func TestUnseen(t *testing.T) {
 		must.Require(t, len(a.Items) == want && !a.Request.Unseen && a.Request.UnseenFrom == 0,
 			"time %d: %d items, want %d; %+v", i, len(a.Items), want, a.Request)
 		for _, item := range a.Items {
-			must.Check(t, !seen[item.ID], "time %d: %s comes again", i, item.Key)
+			must.True(t, !seen[item.ID], "time %d: %s comes again", i, item.Key)
 			seen[item.ID] = true
 		}
 	}
@@ -57,7 +57,7 @@ func TestUnseen(t *testing.T) {
 	}
 	for name, n := range map[string]int{"work": 4, sessionpkg.DefaultSession: 2} {
 		res, err := sessionpkg.Replay(t.Context(), r, name)
-		must.Check(t, err == nil && res.Identical && res.Receipts == n, "%s: %+v, %v", name, res, err)
+		must.True(t, err == nil && res.Identical && res.Receipts == n, "%s: %+v, %v", name, res, err)
 	}
 }
 
@@ -73,9 +73,9 @@ func TestUnseenCut(t *testing.T) {
 	must.Require(t, len(first.Items) == 600 && len(second.Items) == 500 && len(second.Warnings) == 0,
 		"%d and %d items, warnings %v", len(first.Items), len(second.Items), second.Warnings)
 	third := unseenIn(t, r, "work", whole)
-	must.Check(t, third.Request.UnseenFrom == 2 && len(third.Request.Exclude) == 500 && len(third.Items) == 600,
+	must.True(t, third.Request.UnseenFrom == 2 && len(third.Request.Exclude) == 500 && len(third.Items) == 600,
 		"from %d, %d excluded, %d items", third.Request.UnseenFrom, len(third.Request.Exclude), len(third.Items))
-	must.Check(t, len(third.Warnings) == 1 && third.Warnings[0].Code == retrieve.UnseenCut,
+	must.True(t, len(third.Warnings) == 1 && third.Warnings[0].Code == retrieve.UnseenCut,
 		"warnings %v", third.Warnings)
 	if res, err := sessionpkg.Replay(t.Context(), r, "work"); err != nil || !res.Identical {
 		t.Errorf("replay %+v, %v", res, err)
@@ -91,7 +91,7 @@ func TestExcludeNames(t *testing.T) {
 	for _, name := range []string{"n1", "key:n1", n1, "id:" + n1, n1[:9]} {
 		a, err := rank.Retrieve(t.Context(), snap,
 			retrieve.Request{Exclusions: retrieve.Exclusions{ExcludeNames: []string{name}}})
-		must.Check(t, err == nil && len(a.Items) == 2 && len(a.Request.Exclude) == 1, "%s: %v", name, err)
+		must.True(t, err == nil && len(a.Items) == 2 && len(a.Request.Exclude) == 1, "%s: %v", name, err)
 	}
 	gone := graph.NodeID("gone").String()
 	for _, name := range []string{gone, "id:" + gone} {

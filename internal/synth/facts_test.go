@@ -12,7 +12,7 @@ func TestWordsDiffer(t *testing.T) {
 		before, ok := seen[w]
 		must.Require(t, !ok || rank <= 0, "ranks %d and %d are both %q", before, rank, w)
 		seen[w] = rank
-		must.Check(t, rank <= len(common) || len(w) >= 4, "rank %d is %q", rank, w)
+		must.True(t, rank <= len(common) || len(w) >= 4, "rank %d is %q", rank, w)
 	}
 }
 

@@ -19,7 +19,7 @@ func TestUsedStaysLonger(t *testing.T) {
 	c.AddSince(0, 3, "x", 10) // 0 was used, so 1 leaves
 	for i, want := range []bool{true, false, true, true} {
 		_, ok, _ := c.Get(i)
-		must.Check(t, ok == want, "%d kept: %t, want %t", i, ok, want)
+		must.True(t, ok == want, "%d kept: %t, want %t", i, ok, want)
 	}
 	must.Equal(t, c.Bytes(), 3*(Overhead+10), "bytes of")
 	must.Equal(t, c.Len(), 3, "bytes of")

@@ -16,7 +16,7 @@ var sunday = At(time.Date(2026, 11, 22, 17, 30, 0, 0, time.UTC).UnixMicro())
 
 func check(t *testing.T, text string, now int64) {
 	got, without := Read(text, At(now)), Read(text, Now{})
-	must.Check(t, len(got.Ranges) <= maxExpressions && got.Unread == 0 && without.Unread <= maxExpressions,
+	must.True(t, len(got.Ranges) <= maxExpressions && got.Unread == 0 && without.Unread <= maxExpressions,
 		"%q: %+v", text, got)
 	for _, r := range got.Ranges {
 		if r.From >= r.To || r.Scale <= 0 || r.From == NoFrom && r.To == NoTo {
@@ -29,9 +29,9 @@ func check(t *testing.T, text string, now int64) {
 			}
 		}
 	}
-	must.Check(t, got.Relative == without.Relative && got.Bare == without.Bare,
+	must.True(t, got.Relative == without.Relative && got.Bare == without.Bare,
 		"%q: %+v, without now %+v", text, got, without)
-	must.Check(t, got.Relative || fmt.Sprint(got) == fmt.Sprint(without),
+	must.True(t, got.Relative || fmt.Sprint(got) == fmt.Sprint(without),
 		"%q: now matters: %+v, without %+v", text, got, without)
 }
 

@@ -258,7 +258,7 @@ func TestBefore(t *testing.T) {
 	}}
 	err := Edit(ctx, path, opt, func([]byte) ([]byte, error) { return []byte("new"), nil })
 	must.Fail(t, err, broken)
-	must.Check(t, runtime.GOOS == "windows" || got == "state old 640", "called with %q", got)
+	must.True(t, runtime.GOOS == "windows" || got == "state old 640", "called with %q", got)
 	wantText(t, path, "old")
 }
 
@@ -282,7 +282,7 @@ func TestLinksStay(t *testing.T) {
 	wantText(t, path, "whole")
 	for _, link := range []string{"state", "next", "d"} {
 		info := must.Get(os.Lstat(filepath.Join(dir, link)))(t)
-		must.Check(t, info.Mode()&fs.ModeSymlink != 0, "the link %s is gone", link)
+		must.True(t, info.Mode()&fs.ModeSymlink != 0, "the link %s is gone", link)
 	}
 	must.Fail(t, addLine(filepath.Join(dir, "loop"), "a"), ErrUnfit)
 	must.Fail(t, Create(path, nil), fs.ErrExist)
@@ -320,13 +320,13 @@ func TestReplace(t *testing.T) {
 			err := Replace(path, 0o600, func(w io.Writer) error {
 				return must.Err(io.WriteString(w, strings.Repeat(fmt.Sprint(i), 1000)))
 			})
-			must.Check(t, err == nil, "%v", err)
+			must.True(t, err == nil, "%v", err)
 		})
 	}
 	wg.Wait()
 	wantMode(t, path, 0o640)
 	got, err := Read(path, limit)
-	must.Check(t, err == nil && len(got) == 1000 && strings.Trim(string(got), string(got[:1])) == "",
+	must.True(t, err == nil && len(got) == 1000 && strings.Trim(string(got), string(got[:1])) == "",
 		"mixed: %d bytes, %v", len(got), err)
 	must.Equal(t, len(names(t, filepath.Dir(path))), 1, "left behind")
 }

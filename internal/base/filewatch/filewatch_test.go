@@ -86,7 +86,7 @@ func TestSet(t *testing.T) {
 func TestTooMany(t *testing.T) {
 	for _, limit := range []error{syscall.ENOSPC, syscall.EMFILE} {
 		err := tooMany(&os.PathError{Op: "add", Err: limit})
-		must.Check(t, errors.Is(err, ErrTooMany) && errors.Is(err, limit), "%v", err)
+		must.True(t, errors.Is(err, ErrTooMany) && errors.Is(err, limit), "%v", err)
 	}
 	if err := tooMany(syscall.EACCES); errors.Is(err, ErrTooMany) {
 		t.Errorf("%v", err)

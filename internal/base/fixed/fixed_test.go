@@ -135,7 +135,7 @@ func checkMulDiv(t *testing.T, a, b, c uint64) {
 		}
 	}
 	got, ok := MulDiv(a, b, c)
-	must.Check(t, got == want && ok == wantOK,
+	must.True(t, got == want && ok == wantOK,
 		"MulDiv(%d, %d, %d) = %d, %t, want %d, %t", a, b, c, got, ok, want, wantOK)
 	if !wantOK {
 		want = math.MaxUint64

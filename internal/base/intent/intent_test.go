@@ -23,10 +23,10 @@ func TestRead(t *testing.T) {
 		want, ok := names[name]
 		must.Require(t, ok, "no intent %q", name)
 		got := Read(question)
-		must.Check(t, got == want, "%q: intent %d, want %s", question, got, name)
+		must.True(t, got == want, "%q: intent %d, want %s", question, got, name)
 		n++
 	}
-	must.Check(t, n >= 60, "%d questions", n)
+	must.True(t, n >= 60, "%d questions", n)
 }
 
 func TestReadBounds(t *testing.T) {
@@ -45,7 +45,7 @@ func TestReadBounds(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for _, s := range []string{"how any why", "why here why", "why any ;", "lead ;"} {
-		must.Check(t, must.Err(parse(s)) != nil, "%q was read", s)
+		must.True(t, must.Err(parse(s)) != nil, "%q was read", s)
 	}
 }
 

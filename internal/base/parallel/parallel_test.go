@@ -124,9 +124,9 @@ func TestPanicsComeUp(t *testing.T) {
 				n++
 			}
 		})
-		must.Check(t, p == "forty" && n == 40, "%d processors: %v after %d results", procs, p, n)
+		must.True(t, p == "forty" && n == 40, "%d processors: %v after %d results", procs, p, n)
 		p = caught(func() { _ = Do(func() error { return nil }, func() error { panic("two") }) })
-		must.Check(t, p == "two", "%d processors: Do panics with %v", procs, p)
+		must.True(t, p == "two", "%d processors: Do panics with %v", procs, p)
 	})
 }
 

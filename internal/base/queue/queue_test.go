@@ -67,10 +67,10 @@ func TestKilled(t *testing.T) {
 	must.OK(t, err)
 	must.Get(bufio.NewReader(out).ReadString('\n'))(t)
 	next, last := join(t, path), join(t, path)
-	must.Check(t, !next.Turn() && !last.Turn(), "overtook another process")
+	must.True(t, !next.Turn() && !last.Turn(), "overtook another process")
 	must.OK(t, cmd.Process.Kill())
 	_ = cmd.Wait() // it was killed
-	must.Check(t, next.Turn() && !last.Turn(), "the next is not the next one")
+	must.True(t, next.Turn() && !last.Turn(), "the next is not the next one")
 }
 
 // TestStopped: a process that has its turn and does nothing delays the others for a while each, not forever.
@@ -83,10 +83,10 @@ func TestStopped(t *testing.T) {
 			must.Require(t, waited <= 10*Patience, "place %d waits for ever", i+1)
 		}
 		least := time.Duration(i) * Patience
-		must.Check(t, waited >= least && waited <= least+lastPause, "place %d waited for %v", i+1, waited)
+		must.True(t, waited >= least && waited <= least+lastPause, "place %d waited for %v", i+1, waited)
 	}
 	line[0].Leave()
-	must.Check(t, line[1].Turn() && !line[2].Turn(), "no order when the front moved on")
+	must.True(t, line[1].Turn() && !line[2].Turn(), "no order when the front moved on")
 }
 
 // TestAlone: without a queue all may try, and do not march in step.
@@ -94,14 +94,14 @@ func TestAlone(t *testing.T) {
 	a, b := Join(filepath.Join(t.TempDir(), "none", "queue"), 100), Alone(101)
 	differ := false
 	for range 100 {
-		must.Check(t, a.Turn() && b.Turn(), "one has to wait for its turn")
+		must.True(t, a.Turn() && b.Turn(), "one has to wait for its turn")
 		x, y := a.Pause(), b.Pause()
 		differ = differ || x != y
 		for _, d := range []time.Duration{x, y} {
-			must.Check(t, d >= firstPause/2 && d <= lastPause, "a pause of %v", d)
+			must.True(t, d >= firstPause/2 && d <= lastPause, "a pause of %v", d)
 		}
 	}
-	must.Check(t, differ, "two processes wait in step")
+	must.True(t, differ, "two processes wait in step")
 	a.Leave()
 	b.Leave()
 }

@@ -38,7 +38,7 @@ func TestOfLanguages(t *testing.T) {
 	if fr := LanguageOf(strings.Fields("qui dirige le groupe")); fr == nil || fr.Name != "fr" || fr.Nouns {
 		t.Errorf("%+v", fr)
 	}
-	must.Check(t, LanguageOf(nil) == nil, "no words have a language")
+	must.True(t, LanguageOf(nil) == nil, "no words have a language")
 }
 
 // TestTable: every word is as the analyser folds it, and stands once among common ones.
@@ -50,13 +50,13 @@ func TestTable(t *testing.T) {
 			continue
 		}
 		for _, w := range fields[2:] {
-			must.Check(t, !seen[w] && w == strings.ToLower(w), "%q stands twice, or is not folded", w)
+			must.True(t, !seen[w] && w == strings.ToLower(w), "%q stands twice, or is not folded", w)
 			seen[w] = true
 		}
 	}
-	must.Check(t, len(seen) >= 14_000 && len(wordsText) <= 300<<10,
+	must.True(t, len(seen) >= 14_000 && len(wordsText) <= 300<<10,
 		"%d words in %d bytes", len(seen), len(wordsText))
 	for _, word := range []string{"who", "wer", "cuándo"} {
-		must.Check(t, StartsQuestion(word), "%s starts no question", word)
+		must.True(t, StartsQuestion(word), "%s starts no question", word)
 	}
 }

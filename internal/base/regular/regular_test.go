@@ -37,7 +37,7 @@ func TestOpen(t *testing.T) {
 		t.Errorf("none: %v", err)
 	}
 	must.Equal(t, string(must.Get(Read(path, 4))(t)), "text")
-	must.Check(t, must.Err(Read(path, 3)) != nil, "a file beyond the limit was read")
+	must.True(t, must.Err(Read(path, 3)) != nil, "a file beyond the limit was read")
 }
 
 // TestDirectory opens directories, and below them files alone.

@@ -74,9 +74,9 @@ func TestRows(t *testing.T) {
 		d := must.Get(Open(fileOf(load(t, name)), log))(t)
 		got := must.Get(rowsOf(d))(t)
 		diff := cmp.Diff(rows, got)
-		must.Check(t, diff == "" && len(rows) >= 50, "%s, %d rows: %s", name, len(rows), diff)
+		must.True(t, diff == "" && len(rows) >= 50, "%s, %d rows: %s", name, len(rows), diff)
 		empty, ok := d.Table("empty")
-		must.Check(t, ok && d.Each(empty, func(*Row) error { return errors.New("a row") }) == nil,
+		must.True(t, ok && d.Each(empty, func(*Row) error { return errors.New("a row") }) == nil,
 			"%s: the empty table: %t", name, ok)
 		if _, ok := d.Table("by_n"); ok {
 			t.Error("an index is no table")
@@ -97,7 +97,7 @@ func TestLog(t *testing.T) {
 			"%d bytes of the log: %d rows after %d, %v", n, len(rows), last, err)
 		last = len(rows)
 	}
-	must.Check(t, last >= 40, "%d rows", last)
+	must.True(t, last >= 40, "%d rows", last)
 	for _, at := range []int{0, 4, 8, 16, 24, 32 + 8, 32 + 16, 32 + 24 + 100} {
 		other := bytes.Clone(log)
 		other[at] ^= 1
@@ -134,7 +134,7 @@ func TestDamaged(t *testing.T) {
 	for n := 0; n < len(whole); n += 509 {
 		check(whole[:n])
 	}
-	must.Check(t, refused >= 100, "%d refused", refused)
+	must.True(t, refused >= 100, "%d refused", refused)
 	// Each page leads to itself.
 	for n := 1; n < len(whole)/512; n++ {
 		data := bytes.Clone(whole)
@@ -184,7 +184,7 @@ func FuzzOpen(f *testing.F) {
 			err = d.Each(&d.tables[i], func(r *Row) error {
 				for c := range min(len(d.tables[i].Columns), 5) {
 					text, ok := r.Text(c, 100)
-					must.Check(t, !ok || len(text) <= 100, "%d bytes of a text", len(text))
+					must.True(t, !ok || len(text) <= 100, "%d bytes of a text", len(text))
 					_, _ = r.Int(c)
 				}
 				rows++
@@ -194,6 +194,6 @@ func FuzzOpen(f *testing.F) {
 		if most := 3 * (len(data) + len(log)) / leastRow; rows > most {
 			t.Errorf("%d rows in %d bytes", rows, len(data)+len(log))
 		}
-		must.Check(t, err == nil || errors.Is(err, ErrDamaged), "%v", err)
+		must.True(t, err == nil || errors.Is(err, ErrDamaged), "%v", err)
 	})
 }

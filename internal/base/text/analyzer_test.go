@@ -42,7 +42,7 @@ func TestCut(t *testing.T) {
 		folded := []rune(strings.Repeat(c.folded, 100))
 		got := analyzer(t, "none").Terms(strings.Repeat(c.unit, 100))
 		want := string(folded[:MaxTermRunes])
-		must.Check(t, len(got) == 1 && got[0] == want, "100 times %q gives %q, want %q", c.unit, got, want)
+		must.True(t, len(got) == 1 && got[0] == want, "100 times %q gives %q, want %q", c.unit, got, want)
 	}
 	exact := strings.Repeat("x", MaxTermRunes)
 	if got := analyzer(t, "none").Terms(exact); len(got) != 1 || got[0] != exact {
@@ -55,7 +55,7 @@ func TestLanguages(t *testing.T) {
 		_, err := New(lang)
 		must.Fail(t, err, ErrUnknownLanguage, lang)
 	}
-	must.Check(t, Version == 1, "the version changed: released versions stay, and their goldens with them")
+	must.True(t, Version == 1, "the version changed: released versions stay, and their goldens with them")
 }
 
 // TestNested: an analyser may be used from within its own callback, and by many goroutines.

@@ -14,12 +14,12 @@ import (
 // checkLine fails unless out is a good line for in.
 func checkLine(t testing.TB, in, out string) {
 	t.Helper()
-	must.Check(t, utf8.ValidString(out), "EscapeLine(%q) = %q is not UTF-8", in, out)
+	must.True(t, utf8.ValidString(out), "EscapeLine(%q) = %q is not UTF-8", in, out)
 	for _, r := range out {
-		must.Check(t, !isEscaped(r), "EscapeLine(%q) = %q still has %U", in, out, r)
+		must.True(t, !isEscaped(r), "EscapeLine(%q) = %q still has %U", in, out, r)
 	}
 	must.Equal(t, EscapeLine(out), out, "escaping again changes it")
-	must.Check(t, len(out) <= 6*len(in), "EscapeLine(%q) is more than six times as long", in)
+	must.True(t, len(out) <= 6*len(in), "EscapeLine(%q) is more than six times as long", in)
 }
 
 // TestEscapeRanges compares the table with its list in the package documentation, one code point
@@ -136,7 +136,7 @@ func TestEscapeWordAlone(t *testing.T) {
 			t.Errorf("%U stands in a word as it is", r)
 		}
 	}
-	must.Check(t, kept >= 100_000, "only %d code points stay: letters of all scripts should", kept)
+	must.True(t, kept >= 100_000, "only %d code points stay: letters of all scripts should", kept)
 }
 
 func TestEscapeField(t *testing.T) {

@@ -127,7 +127,7 @@ func FuzzEach(f *testing.F) {
 		checkAnalysis(t, plain, english, s)
 		if terms := english.Terms(s); len(terms) > 0 {
 			last := terms[max(0, len(terms)-3):]
-			must.Check(t, english.HasPhrase(s, last, len(terms)) && !english.HasPhrase(s, last, len(last)-1),
+			must.True(t, english.HasPhrase(s, last, len(terms)) && !english.HasPhrase(s, last, len(last)-1),
 				"%q does not end with %q", s, last)
 		}
 		var b strings.Builder
@@ -149,9 +149,9 @@ func FuzzEscapeLine(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		checkLine(t, s, EscapeLine(s))
-		must.Check(t, EstimateTokens(s) <= len(s), "more tokens than bytes in %q", s)
+		must.True(t, EstimateTokens(s) <= len(s), "more tokens than bytes in %q", s)
 		capped := CapScalars(s, 3)
-		must.Check(t, utf8.RuneCountInString(s) > 3 != (capped == s), "CapScalars(%q, 3) = %q", s, capped)
+		must.True(t, utf8.RuneCountInString(s) > 3 != (capped == s), "CapScalars(%q, 3) = %q", s, capped)
 	})
 }
 

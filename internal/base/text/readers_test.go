@@ -150,7 +150,7 @@ func TestEmojiAreWords(t *testing.T) {
 	a := analyzer(t, "en")
 	const s = "Ship 🚀🇩🇪 it"
 	want := []string{"ship", "🚀", "🇩🇪"}
-	must.Check(t, a.HasPhrase(s, want, 9), "no phrase with emoji")
+	must.True(t, a.HasPhrase(s, want, 9), "no phrase with emoji")
 	must.Same(t, lexed(a.Lexicon(), s), want, "lexicon")
 	must.Equal(t, EscapeWord("a🚀"), `a\u{1F680}`, "a word of a header")
 }
@@ -198,9 +198,9 @@ func TestHasPhrase(t *testing.T) {
 				found++
 			}
 		}
-		must.Check(t, found >= 100, "%s: only %d phrases were there", lang, found)
+		must.True(t, found >= 100, "%s: only %d phrases were there", lang, found)
 		for _, phrase := range [][]string{nil, {""}, make([]string, MaxPhrase+1)} {
-			must.Check(t, !a.HasPhrase("dog", phrase, 10), "%s: found %q", lang, phrase)
+			must.True(t, !a.HasPhrase("dog", phrase, 10), "%s: found %q", lang, phrase)
 		}
 		long := slices.Repeat([]string{"dog"}, MaxPhrase)
 		if !a.HasPhrase(strings.Repeat("dog ", MaxPhrase), long, MaxPhrase) ||
@@ -265,7 +265,7 @@ func TestNearStopWord(t *testing.T) {
 				near = append(near, fmt.Sprint(stop[:i], stop[i+1:i+2], stop[i:i+1], stop[i+2:]))
 			}
 			for _, s := range near {
-				must.Check(t, NearStopWord(s), "%q is one edit from %q", s, stop)
+				must.True(t, NearStopWord(s), "%q is one edit from %q", s, stop)
 			}
 		}
 	}

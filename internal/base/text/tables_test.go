@@ -44,7 +44,7 @@ func TestFoldStable(t *testing.T) {
 		if entryOf(r)&foldFlag == 0 {
 			continue
 		}
-		must.Check(t, foldOf(r) != "", "%U folds to nothing and is not ignored", r)
+		must.True(t, foldOf(r) != "", "%U folds to nothing and is not ignored", r)
 		for _, f := range foldOf(r) {
 			entry := entryOf(f)
 			if class := entry & classMask; entry&foldFlag != 0 ||
@@ -108,17 +108,17 @@ func TestImports(t *testing.T) {
 		f := must.Get(parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly))(t)
 		for _, spec := range f.Imports {
 			path := strings.Trim(spec.Path.Value, `"`)
-			must.Check(t, slices.Contains(allowed, path), "%s imports %s", name, path)
+			must.True(t, slices.Contains(allowed, path), "%s imports %s", name, path)
 		}
 	}
 }
 
 func TestStopWords(t *testing.T) {
 	for _, w := range strings.Fields("the a an and don't i'm you've themselves between won't") {
-		must.Check(t, isStopWord(w), "%q is no stop word", w)
+		must.True(t, isStopWord(w), "%q is no stop word", w)
 	}
 	for _, w := range strings.Fields("will may us never now time dont The I o'clock s t") {
-		must.Check(t, !isStopWord(w), "%q is a stop word", w)
+		must.True(t, !isStopWord(w), "%q is a stop word", w)
 	}
 }
 
@@ -135,9 +135,9 @@ func TestKin(t *testing.T) {
 	for _, line := range lines {
 		term, kin, _ := strings.Cut(line, " ")
 		got := a.Kin(term)
-		must.Check(t, strings.Join(got, " ") == kin && kin != "", "kin of %q: %q, want %q", term, got, kin)
+		must.True(t, strings.Join(got, " ") == kin && kin != "", "kin of %q: %q, want %q", term, got, kin)
 		for _, k := range got {
-			must.Check(t, slices.Contains(a.Kin(k), term),
+			must.True(t, slices.Contains(a.Kin(k), term),
 				"%q is kindred to %q, and not the other way", k, term)
 		}
 		for _, none := range []string{term + "\x00", term + " ", strings.Repeat(term, 3), term + "\n" + kin} {
@@ -148,7 +148,7 @@ func TestKin(t *testing.T) {
 	}
 	for _, none := range []string{"", " ", "\n", "\x00", "zzzz", "\xff"} {
 		got := a.Kin(none)
-		must.Check(t, got == nil, "kin of %q: %q", none, got)
+		must.True(t, got == nil, "kin of %q: %q", none, got)
 	}
 	dog := a.Kin("dog")
 	if !slices.Contains(dog, "pet") || slices.Contains(dog, "cat") {

@@ -94,16 +94,16 @@ func TestReadBack(t *testing.T) {
 	} {
 		got, blocks, err := read(in)
 		must.OK(t, err, name)
-		must.Check(t, len(got) == len(roots) && got[0] == roots[0] && got[1] == roots[1],
+		must.True(t, len(got) == len(roots) && got[0] == roots[0] && got[1] == roots[1],
 			"%s: roots %v", name, got)
 		must.Require(t, len(blocks) == len(put), "%s: %d blocks, want %d", name, len(blocks), len(put))
 		for i, b := range blocks {
-			must.Check(t, b.CID == put[i].cid && bytes.Equal(b.Data, put[i].data),
+			must.True(t, b.CID == put[i].cid && bytes.Equal(b.Data, put[i].data),
 				"%s: block %d is %s of %d bytes", name, i, b.CID, len(b.Data))
-			must.Check(t, bytes.Equal(file[b.Start:b.Start+int64(len(b.Data))], b.Data),
+			must.True(t, bytes.Equal(file[b.Start:b.Start+int64(len(b.Data))], b.Data),
 				"%s: block %d is not at %d", name, i, b.Start)
 			n, width := binary.Uvarint(file[b.Offset:])
-			must.Check(t, b.Offset+int64(width)+ipld.CIDLen == b.Start && n == uint64(ipld.CIDLen+len(b.Data)),
+			must.True(t, b.Offset+int64(width)+ipld.CIDLen == b.Start && n == uint64(ipld.CIDLen+len(b.Data)),
 				"%s: section %d is not at %d", name, i, b.Offset)
 		}
 	}
@@ -114,11 +114,11 @@ func TestWriterRefuses(t *testing.T) {
 	for name, roots := range map[string][]ipld.CID{
 		"no root": nil, "undefined root": {good, {}}, "too many": make([]ipld.CID, MaxRoots+1),
 	} {
-		must.Check(t, must.Err(NewWriter(io.Discard, roots...)) != nil, "%s: accepted", name)
+		must.True(t, must.Err(NewWriter(io.Discard, roots...)) != nil, "%s: accepted", name)
 	}
 	w := must.Get(NewWriter(io.Discard, good))(t)
-	must.Check(t, w.Put(ipld.CID{}, nil) != nil, "an undefined CID was accepted")
-	must.Check(t, w.Put(good, make([]byte, ipld.MaxBlock+1)) != nil, "a block over the limit was accepted")
+	must.True(t, w.Put(ipld.CID{}, nil) != nil, "an undefined CID was accepted")
+	must.True(t, w.Put(good, make([]byte, ipld.MaxBlock+1)) != nil, "a block over the limit was accepted")
 	w = must.Get(NewWriter(failing{}, good))(t)
 	must.Fail(t, w.Flush(), errDisk)
 }
@@ -136,7 +136,7 @@ func TestManyRoots(t *testing.T) {
 		roots[i] = intBlock(int64(i)).cid
 	}
 	got, _, err := read(bytes.NewReader(write(t, roots)))
-	must.Check(t, err == nil && len(got) == MaxRoots && got[999] == roots[999], "%d roots, %v", len(got), err)
+	must.True(t, err == nil && len(got) == MaxRoots && got[999] == roots[999], "%d roots, %v", len(got), err)
 }
 
 // section encodes a section whose length prefix is given separately and may be wrong.
@@ -176,7 +176,7 @@ func TestReaderRepeatsItsError(t *testing.T) {
 				t.Errorf("after %v: %v", last, err)
 			}
 		}
-		must.Check(t, last != nil, "no end")
+		must.True(t, last != nil, "no end")
 	}
 }
 
@@ -201,7 +201,7 @@ func TestCut(t *testing.T) {
 		_, blocks, err := read(bytes.NewReader(file[:n]))
 		switch n {
 		case start, middle:
-			must.Check(t, err == nil && len(blocks) <= 1, "%d bytes: %d blocks, %v", n, len(blocks), err)
+			must.True(t, err == nil && len(blocks) <= 1, "%d bytes: %d blocks, %v", n, len(blocks), err)
 		default:
 			must.Fail(t, err, ErrFormat, n)
 		}
@@ -258,7 +258,7 @@ func TestReadsCARv2(t *testing.T) {
 		t.Fatalf("%v, %v, %v", top, back, err)
 	}
 	v1 := write(t, []ipld.CID{one.cid}, one)
-	must.Check(t, bytes.Contains(file.data, v1) && len(file.data) > len(v1)+len(pragma)+headerV2,
+	must.True(t, bytes.Contains(file.data, v1) && len(file.data) > len(v1)+len(pragma)+headerV2,
 		"%d bytes, %d of them the CARv1 file: no index", len(file.data), len(v1))
 	wrapped := func(first, size uint64, rest ...[]byte) []byte {
 		out := append([]byte(pragma), make([]byte, characteristics)...)

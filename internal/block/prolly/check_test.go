@@ -134,7 +134,7 @@ func TestCheck(t *testing.T) {
 			for range m.ScanChecked(context.Background(), &good) {
 				break
 			}
-			must.Check(t, !good, "%s: good after one entry", c.name)
+			must.True(t, !good, "%s: good after one entry", c.name)
 		}
 		var shape *ShapeError
 		switch {
@@ -183,7 +183,7 @@ func TestEditsTellShapes(t *testing.T) {
 			}
 			again, err := from.Edit(ctx, edits)
 			same := err == nil && again.Root() == to.Root()
-			must.Check(t, same == (name == "good"), "%s, from %d entries: the same %v, %v", name, n, same, err)
+			must.True(t, same == (name == "good"), "%s, from %d entries: the same %v, %v", name, n, same, err)
 		}
 	}
 }
@@ -225,10 +225,10 @@ func TestCache(t *testing.T) {
 	must.Equal(t, kept, cacheShards*10, "chunks kept")
 	huge := &chunk{cid: ipld.Sum(ipld.DagCBOR, []byte("huge")), memory: 1001}
 	c.put(huge)
-	must.Check(t, c.get(huge.cid) == nil, "a chunk larger than its share is kept")
+	must.True(t, c.get(huge.cid) == nil, "a chunk larger than its share is kept")
 	none := NewCache(0)
 	none.put(chunks[0])
-	must.Check(t, none.get(chunks[0].cid) == nil, "a cache of no bytes keeps a chunk")
+	must.True(t, none.get(chunks[0].cid) == nil, "a cache of no bytes keeps a chunk")
 }
 
 // fields are the parts of a chunk that tests break. The zero value of a field leaves it out.
@@ -357,7 +357,7 @@ func TestSharedCache(t *testing.T) {
 		t.Errorf("%d bytes are kept of %d", c.Bytes(), 100*size)
 	}
 	last := ipld.Sum(ipld.DagCBOR, fmt.Append(nil, chunks-1))
-	must.Check(t, c.get(last).get() != nil, "the newest is not kept")
+	must.True(t, c.get(last).get() != nil, "the newest is not kept")
 	c.Shed(1 << 40)
 	if c.Bytes() != 0 || c.get(last).get() != nil {
 		t.Errorf("%d bytes are left", c.Bytes())

@@ -266,7 +266,7 @@ func TestCostOfOneSidedDiff(t *testing.T) {
 	none := build(t, nodes, model{})
 	b.reset()
 	got, err := prolly.CountDiff(ctx, none, tree)
-	must.Check(t, err == nil && got == (prolly.Counts{Added: n}) && b.reads <= 0,
+	must.True(t, err == nil && got == (prolly.Counts{Added: n}) && b.reads <= 0,
 		"%+v, %v, %d chunks read", got, err, b.reads)
 	found := 0
 	for _, err := range prolly.DiffPrefix(ctx, none, tree, []byte(sortedKeys(n)[n/2])) {

@@ -159,7 +159,7 @@ func TestWriteErrors(t *testing.T) {
 	_, err = nodes.Build(ctx, func(yield func(prolly.Entry, error) bool) {
 		yield(prolly.Entry{}, broken)
 	})
-	must.Check(t, err == broken, "Build passes on %v", err)
+	must.True(t, err == broken, "Build passes on %v", err)
 }
 
 // nested returns an item of depth nested lists.

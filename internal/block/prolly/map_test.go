@@ -140,7 +140,7 @@ func TestWalk(t *testing.T) {
 			}
 			return true, nil
 		})
-		must.Check(t, err == stop && n == at+1, "%d calls, %v", n, err)
+		must.True(t, err == stop && n == at+1, "%d calls, %v", n, err)
 	}
 }
 
@@ -150,7 +150,7 @@ func TestPrefix(t *testing.T) {
 	} {
 		must.Equal(t, string(prolly.PrefixEnd([]byte(prefix))), want, "PrefixEnd(", prefix, ")")
 	}
-	must.Check(t, prolly.PrefixEnd(nil) == nil && prolly.PrefixEnd([]byte("\xff\xff")) == nil,
+	must.True(t, prolly.PrefixEnd(nil) == nil && prolly.PrefixEnd([]byte("\xff\xff")) == nil,
 		"a prefix without an end has one")
 	m := model{"": "\x01", "\xff": "\x01", "\xff\xff": "\x01", "\xff\x00": "\x01"}
 	for i := range 500 {
@@ -200,7 +200,7 @@ func TestConcurrentUse(t *testing.T) {
 					}
 				}
 				for c, err := range prolly.Diff(ctx, tree, next) {
-					must.Check(t, err == nil && string(c.Key) == k, "Diff: %q, %v", c.Key, err)
+					must.True(t, err == nil && string(c.Key) == k, "Diff: %q, %v", c.Key, err)
 					break
 				}
 			}
@@ -296,7 +296,7 @@ func TestMerge(t *testing.T) {
 		must.Equal(t, merged.Root(), build(t, nodes, want).Root(), "round ", i, ": merged tree is not the model's")
 		conflicts += len(got)
 	}
-	must.Check(t, conflicts >= rounds/4, "only %d conflicts in %d rounds", conflicts, rounds)
+	must.True(t, conflicts >= rounds/4, "only %d conflicts in %d rounds", conflicts, rounds)
 }
 
 // change applies a few edits, from a small key space so that both sides of a merge meet.

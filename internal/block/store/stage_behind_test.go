@@ -58,7 +58,7 @@ func TestStageBehind(t *testing.T) {
 	must.OK(t, s.Flush(ctx))
 	for _, b := range blocks {
 		has := must.Get(base.Has(ctx, b.CID))(t)
-		must.Check(t, has, "Has(%s) below = %v", b.CID, has)
+		must.True(t, has, "Has(%s) below = %v", b.CID, has)
 	}
 	must.Equal(t, base.puts.Load(), 4, "writes")
 }
@@ -73,14 +73,14 @@ func TestStageBehindIsBounded(t *testing.T) {
 		defer close(written)
 		for i := range 100 {
 			err := s.Put(ctx, storetest.Block(i, 100))
-			must.Check(t, err == nil, "%v", err)
+			must.True(t, err == nil, "%v", err)
 		}
 		s.Wait()
 	}()
 	for i := range int32(9) {
 		base.gate <- nil
 		n := base.puts.Load()
-		must.Check(t, n <= i+2, "%d writes begun before %d ended", n, i+1)
+		must.True(t, n <= i+2, "%d writes begun before %d ended", n, i+1)
 	}
 	<-written
 	if n := len(s.Pending()); n != 1 { // 9 times 11

@@ -45,11 +45,11 @@ func TestStage(t *testing.T) {
 	for _, block := range []store.Block{a, b, c} {
 		for range 2 {
 			got := must.Get(s.Get(ctx, block.CID))(t)
-			must.Check(t, bytes.Equal(got, block.Data), "Get(%s) = %q", block.CID, got)
+			must.True(t, bytes.Equal(got, block.Data), "Get(%s) = %q", block.CID, got)
 			clear(got)
 		}
 		has := must.Get(s.Has(ctx, block.CID))(t)
-		must.Check(t, has, "Has(%s) = %v", block.CID, has)
+		must.True(t, has, "Has(%s) = %v", block.CID, has)
 	}
 	if got := base.Counts(); got.BlocksRead != 2 || got.BlocksWritten != 0 {
 		t.Errorf("%+v: only the block that is not buffered may be read from below", got)
@@ -119,7 +119,7 @@ func TestStageEmptyBlock(t *testing.T) {
 	b := store.NewBlock(ipld.Raw, nil)
 	must.OK(t, s.Put(ctx, b))
 	got, err := s.Get(ctx, b.CID)
-	must.Check(t, err == nil && got != nil && len(got) == 0, "Get = %v, %v", got, err)
+	must.True(t, err == nil && got != nil && len(got) == 0, "Get = %v, %v", got, err)
 }
 
 // TestStageWrongBlock buffers a block that its store refuses: it must not get lost.
@@ -133,7 +133,7 @@ func TestStageWrongBlock(t *testing.T) {
 	must.Fail(t, s.Flush(ctx), store.ErrCorrupt)
 	must.Same(t, ids(s.Pending()), ids([]store.Block{good, wrong}), "pending after a failed Flush")
 	next := storetest.Next(store.Head{}, 1)
-	must.Check(t, below.Commit(ctx, store.Head{}, next, s.Pending()...) != nil, "Commit accepted a wrong block")
+	must.True(t, below.Commit(ctx, store.Head{}, next, s.Pending()...) != nil, "Commit accepted a wrong block")
 }
 
 func TestStageConcurrency(t *testing.T) {
@@ -146,7 +146,7 @@ func TestStageConcurrency(t *testing.T) {
 			for n := range 200 {
 				b := storetest.Block(w*100+n, 60)
 				err := s.Put(ctx, b)
-				must.Check(t, err == nil, "%v", err)
+				must.True(t, err == nil, "%v", err)
 				if got, err := s.Get(ctx, b.CID); err != nil || !bytes.Equal(got, b.Data) {
 					t.Errorf("Get after Put: %q, %v", got, err)
 				}
@@ -158,7 +158,7 @@ func TestStageConcurrency(t *testing.T) {
 	must.OK(t, s.Flush(ctx))
 	for n := range 500 {
 		has := must.Get(below.Has(ctx, storetest.Block(n, 60).CID))(t)
-		must.Check(t, has, "block %d: %v", n, has)
+		must.True(t, has, "block %d: %v", n, has)
 	}
 }
 

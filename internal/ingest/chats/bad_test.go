@@ -172,7 +172,7 @@ func archiveOf(t *testing.T, files map[string]string) []byte {
 func TestUnpackedIsBounded(t *testing.T) {
 	u := &unpacked{in: strings.NewReader("abcdef"), left: 4}
 	data, err := io.ReadAll(u)
-	must.Check(t, err == nil && string(data) == "abcd" && errors.Is(u.err, errUnpacked),
+	must.True(t, err == nil && string(data) == "abcd" && errors.Is(u.err, errUnpacked),
 		"%q, %v, %v", data, err, u.err)
 }
 
@@ -217,6 +217,6 @@ func TestWants(t *testing.T) {
 		{"claude-code", "a.json", false, ""},
 	} {
 		wants, left := Wants(c.format, c.name)
-		must.Check(t, wants == c.wants && left == c.left, "%s %s: %v, %q", c.format, c.name, wants, left)
+		must.True(t, wants == c.wants && left == c.left, "%s %s: %v, %q", c.format, c.name, wants, left)
 	}
 }

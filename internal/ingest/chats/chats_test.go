@@ -110,7 +110,7 @@ func TestDamaged(t *testing.T) {
 	read := func(format, text string) map[string]any {
 		r := &recorder{}
 		err := Read(format, "", strings.NewReader(text), r)
-		must.Check(t, err == nil || errors.Is(err, ErrFormat), "%s: %v", format, err)
+		must.True(t, err == nil || errors.Is(err, ErrFormat), "%s: %v", format, err)
 		return map[string]any{"lines": len(r.lines), "places": append([]string{}, r.places...), "refused": err != nil}
 	}
 	cases.Golden(t, filepath.Join("testdata", "damaged", "damaged.jsonl"), func(t testing.TB, c cases.Case) any {
@@ -120,7 +120,7 @@ func TestDamaged(t *testing.T) {
 	})
 	deep := `{"type":"user","uuid":"u1","sessionId":"s","message":{"content":"hello"}}` + "\n" + strings.Repeat("[", 100_000)
 	must.Same(t, read("claude-code", deep+"\n"), map[string]any{"lines": 2, "places": []string{"line 2"}, "refused": false})
-	must.Check(t, Read("other", "", strings.NewReader(""), &recorder{}) != nil,
+	must.True(t, Read("other", "", strings.NewReader(""), &recorder{}) != nil,
 		"a format that there is none of")
 }
 
@@ -191,7 +191,7 @@ func TestDatabasesOfOthers(t *testing.T) {
 		"a format without": {"gemini", cursor}, "a list": {"chatgpt", cursor}, "its head": {"cursor", cursor[:100]},
 	} {
 		got, err := readBytes(t, c.format, c.data)
-		must.Check(t, errors.Is(err, ErrFormat) && len(got.lines) <= 0, "%s: %v, %v", name, err, got.lines)
+		must.True(t, errors.Is(err, ErrFormat) && len(got.lines) <= 0, "%s: %v, %v", name, err, got.lines)
 	}
 }
 
@@ -214,7 +214,7 @@ func TestDamagedDatabases(t *testing.T) {
 				other[100+rng.IntN(len(data)-100)] ^= byte(1 + rng.IntN(255))
 			}
 			got, _ := readBytes(t, format, other)
-			must.Check(t, len(got.lines) <= 10*len(whole.lines), "%s: %d records", format, len(got.lines))
+			must.True(t, len(got.lines) <= 10*len(whole.lines), "%s: %d records", format, len(got.lines))
 		}
 	}
 }
@@ -230,7 +230,7 @@ func TestRowsOfCursor(t *testing.T) {
 	} {
 		must.Equal(t, got.skipped[kind], want, kind)
 	}
-	must.Check(t, slices.Contains(got.places, "key pollen:1"), "places %q", got.places)
+	must.True(t, slices.Contains(got.places, "key pollen:1"), "places %q", got.places)
 }
 
 // TestKindsAreDocumented finds every record type that is left out, and the kind that it is counted as, in the section of
@@ -274,14 +274,14 @@ func TestKindsAreDocumented(t *testing.T) {
 	for table, kinds := range tables().kinds {
 		text := textOf(table)
 		for name, kind := range kinds {
-			must.Check(t, word(name).MatchString(text), "%s is not in docs/reference/importers.md", name)
-			must.Check(t, word(kind).MatchString(text+general),
+			must.True(t, word(name).MatchString(text), "%s is not in docs/reference/importers.md", name)
+			must.True(t, word(kind).MatchString(text+general),
 				"%s, the kind of %s, is not in docs/reference/importers.md", kind, name)
 		}
 	}
 	for table, shape := range tables().fields {
 		for _, name := range shape.names() {
-			must.Check(t, word(name).MatchString(textOf(table)),
+			must.True(t, word(name).MatchString(textOf(table)),
 				"the field %s is not in the section of %s of docs/reference/importers.md", name, table)
 		}
 	}
@@ -375,7 +375,7 @@ func TestTakenBack(t *testing.T) {
 	must.Get(Resume("codex", strings.NewReader(all[at.Offset:]), at, 0, again))(t)
 	whole := &recorder{}
 	must.OK(t, Read("codex", "", strings.NewReader(all), whole))
-	must.Check(t, len(whole.lines) == 6 && strings.Count(strings.Join(whole.lines, ""), `"Left":true`) == 2,
+	must.True(t, len(whole.lines) == 6 && strings.Count(strings.Join(whole.lines, ""), `"Left":true`) == 2,
 		"as a whole: %q", whole.lines)
 	// The turn that was in the making comes again, now left; of that before it only the id is known.
 	if len(again.lines) != 4 || !strings.HasPrefix(again.lines[0], "left ") || again.lines[2] != whole.lines[4] {

@@ -218,7 +218,7 @@ func TestColumns(t *testing.T) {
 		"text=a,id=b,id=c": "id is said twice", "text=a,size=b": `"size": want one of text, title, id, time`, "": `"": want FIELD=COLUMN`,
 	} {
 		_, err := ParseColumns(strings.Split(list, ","))
-		must.Check(t, err != nil && err.Error() == want, "%q: %v, want %s", list, err, want)
+		must.True(t, err != nil && err.Error() == want, "%q: %v, want %s", list, err, want)
 	}
 }
 
@@ -250,11 +250,11 @@ func TestTableErrors(t *testing.T) {
 			o.Columns = columns(t, test.columns...)
 		}
 		_, err := Parse(test.format, test.in, o)
-		must.Check(t, err != nil && err.Error() == test.want, "%.40q: %v, want %s", test.in, err, test.want)
+		must.True(t, err != nil && err.Error() == test.want, "%.40q: %v, want %s", test.in, err, test.want)
 	}
 	for _, format := range []Format{CSV, JSONL} {
 		d := must.Get(Parse(format, "", nil))(t)
-		must.Check(t, len(d.Blocks) <= 0, "%s, empty", format)
+		must.True(t, len(d.Blocks) <= 0, "%s, empty", format)
 	}
 	if many := tabledNames(t); len(many) > 1000 {
 		t.Errorf("%d bytes of columns", len(many))

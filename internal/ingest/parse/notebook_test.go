@@ -55,7 +55,7 @@ func TestNotebook(t *testing.T) {
 	}
 	left := map[string]int{"error": 1, "image/png": 1, "text/html": 1}
 	must.Same(t, d.Left, left, "left out")
-	must.Check(t, len(d.Meta) == 1 && d.Meta[0].Name == "language" && d.Meta[0].Value == "python", "%v", d.Meta)
+	must.True(t, len(d.Meta) == 1 && d.Meta[0].Name == "language" && d.Meta[0].Value == "python", "%v", d.Meta)
 }
 
 func TestNotebook3(t *testing.T) {

@@ -76,7 +76,7 @@ func TestTitle(t *testing.T) {
 		must.Equal(t, d.Title, test.title, test.in, ": title")
 		must.Equal(t, len(d.Sections), test.sections, test.in, ": title")
 		for _, b := range d.Blocks {
-			must.Check(t, b.Section >= -1 && b.Section < len(d.Sections),
+			must.True(t, b.Section >= -1 && b.Section < len(d.Sections),
 				"%q: a block in section %d", test.in, b.Section)
 		}
 	}
@@ -162,7 +162,7 @@ func TestDecode(t *testing.T) {
 	}
 	for _, test := range tests {
 		got, err := Decode(test.in)
-		must.Check(t, got == test.want && errors.Is(err, test.err), "%q: %q, %v", test.in, got, err)
+		must.True(t, got == test.want && errors.Is(err, test.err), "%q: %q, %v", test.in, got, err)
 	}
 }
 
@@ -192,7 +192,7 @@ func TestChunkSizes(t *testing.T) {
 			t.Errorf("chunk %d has %d tokens", i, n)
 		}
 		last := i+1 == len(chunks) || chunks[i+1].Section != chunks[i].Section
-		must.Check(t, last || n >= 200, "chunk %d has only %d tokens: %v", i, n, sizes)
+		must.True(t, last || n >= 200, "chunk %d has only %d tokens: %v", i, n, sizes)
 	}
 	lossless(t, text, chunks, 3) // and three headings
 }
@@ -205,7 +205,7 @@ func lossless(t testing.TB, text string, chunks []Chunk, but int) {
 	for _, c := range chunks {
 		must.Equal(t, strings.Join(lines[c.First-1:c.Last], "\n"), c.Text, "lines ", c.First, "-", c.Last)
 		for i := c.First - 1; i < c.Last; i++ {
-			must.Check(t, !seen[i], "line %d is in two chunks", i+1)
+			must.True(t, !seen[i], "line %d is in two chunks", i+1)
 			seen[i] = true
 		}
 	}
@@ -231,7 +231,7 @@ func TestLongBlocks(t *testing.T) {
 		var all strings.Builder
 		for _, c := range chunks {
 			n := tokensOf(c.Text)
-			must.Check(t, n <= MaxTokens*3/2, "%s: a chunk of %d tokens", name, n)
+			must.True(t, n <= MaxTokens*3/2, "%s: a chunk of %d tokens", name, n)
 			all.WriteString(c.Text)
 		}
 		squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
@@ -328,7 +328,7 @@ func TestBounds(t *testing.T) {
 	must.Fail(t, err, ErrTooMany)
 	_, err = Parse(Text, strings.Repeat("a\n\n", MaxBlocks+1), nil)
 	must.Fail(t, err, ErrTooMany)
-	must.Check(t, must.Err(Parse("odt", "x", nil)) != nil, "a format that there is none of")
+	must.True(t, must.Err(Parse("odt", "x", nil)) != nil, "a format that there is none of")
 	long := "# " + strings.Repeat("x", 2000)
 	if d := parsed(t, Markdown, long); len(d.Sections) != 0 || len(d.Blocks) == 0 {
 		t.Errorf("a heading of %d bytes: %d sections", len(long), len(d.Sections))

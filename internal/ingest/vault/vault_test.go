@@ -93,10 +93,10 @@ func same(t *testing.T, r *core.Repo) {
 	dir := t.TempDir()
 	s := tip(t, r)
 	res := mustExport(t, s, dir)
-	must.Check(t, len(res.Left) <= 0, "left %v", res.Left)
+	must.True(t, len(res.Left) <= 0, "left %v", res.Left)
 	back, _ := repokit.OverMem(t)
 	got, _ := read(t, back, dir)
-	must.Check(t, len(got.Taken.Places) <= 0 && len(got.Taken.Skipped) <= 0,
+	must.True(t, len(got.Taken.Places) <= 0 && len(got.Taken.Skipped) <= 0,
 		"%v, %v", got.Taken.Places, got.Taken.Skipped)
 	if now := tip(t, back); now.Graph() != s.Graph() {
 		t.Errorf("another graph: %s", cmp.Diff(lines(t, s), lines(t, now)))
@@ -238,7 +238,7 @@ func TestDirectories(t *testing.T) {
 	must.OK(t, os.Remove(filepath.Join(dir, "mine.md")))
 	mustExport(t, tip(t, r), dir)
 	before := files(t, dir)
-	must.Check(t, before["Fact/etc-passwd.md"] != "" || before["Fact/-..-etc-passwd.md"] != "", "%v", before)
+	must.True(t, before["Fact/etc-passwd.md"] != "" || before["Fact/-..-etc-passwd.md"] != "", "%v", before)
 	write(t, dir, ".obsidian/app.json", "{}") // an editor's files stay
 	write(t, dir, "Fact/mine.md", "mine")
 	repokit.Lines(t, r, `{"remove":{"node":"b"}}`+"\n"+`{"node":{"key":"c","type":"Fact","summary":"third"}}`+"\n")
@@ -248,7 +248,7 @@ func TestDirectories(t *testing.T) {
 		now["Fact/mine.md"] != "mine" || now[".obsidian/app.json"] != "{}" {
 		t.Errorf("%+v: %v", res, now)
 	}
-	must.Check(t, must.Err(os.Stat(filepath.Join(dir, "Memory"))) != nil, "an empty directory is left")
+	must.True(t, must.Err(os.Stat(filepath.Join(dir, "Memory"))) != nil, "an empty directory is left")
 	// A person's file has the name of a new note, and a person changed a note.
 	for _, name := range []string{"Fact/fourth.md", "Fact/third.md"} {
 		write(t, dir, name, "changed by a person")
@@ -301,7 +301,7 @@ func TestForgottenStaysInside(t *testing.T) {
 	dir := t.TempDir()
 	res := mustExport(t, tip(t, r), dir)
 	for name, text := range files(t, dir) {
-		must.Check(t, !strings.Contains(strings.ToLower(name+text), "zebra"), "%s: %s", name, text)
+		must.True(t, !strings.Contains(strings.ToLower(name+text), "zebra"), "%s: %s", name, text)
 	}
 	want := map[string]int{vault.LeftForgotten: 1, vault.LeftEdge: 3, vault.LeftMark: 1}
 	must.Same(t, res.Left, want)
@@ -329,10 +329,10 @@ func TestEditedNotes(t *testing.T) {
 	want := `{"node":{"key":"a","type":"Fact","props":{"list":["p","q"],"note":"two\nlines","rank":7,"tags":["x","it's"]},` +
 		`"created":"2023-11-14T22:13:20.000000Z","summary":"first, changed"}}`
 	all := lines(t, tip(t, r))
-	must.Check(t, strings.Contains(all, want), "%s", all)
+	must.True(t, strings.Contains(all, want), "%s", all)
 	must.Equal(t, strings.Count(all, `"type":"likes"`), 1)
 	must.Equal(t, strings.Count(all, `"type":"relates-to"`), 1)
-	must.Check(t, len(got.Taken.Places) == 4 && got.Taken.Skipped[vault.SkippedForeign] == 1,
+	must.True(t, len(got.Taken.Places) == 4 && got.Taken.Skipped[vault.SkippedForeign] == 1,
 		"%q, %v", got.Taken.Places, got.Taken.Skipped)
 }
 
@@ -346,10 +346,10 @@ func TestHostile(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		write(t, dir, ".mnem-export/manifest.json", manifest)
-		must.Check(t, must.Err(export(t, tip(t, r), dir)) != nil, "%s was taken", name)
+		must.True(t, must.Err(export(t, tip(t, r), dir)) != nil, "%s was taken", name)
 		root := must.Get(os.OpenRoot(dir))(t)
 		in := &vault.NoteReader{Root: root, Progress: func(string, int, int) {}}
-		must.Check(t, in.Read(t.Context()) != nil, "%s was read", name)
+		must.True(t, in.Read(t.Context()) != nil, "%s was read", name)
 		must.OK(t, root.Close())
 	}
 	outside, dir := t.TempDir(), t.TempDir()

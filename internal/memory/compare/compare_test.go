@@ -82,10 +82,10 @@ func TestApart(t *testing.T) {
 		}
 		n++
 		a, b, ok := strings.Cut(line, "\t")
-		must.Check(t, ok && len(Compare(a, b).Differs) != 0 && len(Compare(b, a).Differs) != 0,
+		must.True(t, ok && len(Compare(a, b).Differs) != 0 && len(Compare(b, a).Differs) != 0,
 			"line %d: merged: %s", i+1, line)
 	}
-	must.Check(t, n >= 80, "only %d pairs", n)
+	must.True(t, n >= 80, "only %d pairs", n)
 }
 
 // FuzzCompare holds that any two strings can be compared, in bounds, and the same way round.
@@ -98,9 +98,9 @@ func FuzzCompare(f *testing.F) {
 			return
 		}
 		ab, ba := Compare(a, b), Compare(b, a)
-		must.Check(t, ab.Similarity == ba.Similarity && (len(ab.Differs) == 0) == (len(ba.Differs) == 0),
+		must.True(t, ab.Similarity == ba.Similarity && (len(ab.Differs) == 0) == (len(ba.Differs) == 0),
 			"%q %q: %v, turned %v", a, b, ab, ba)
-		must.Check(t, ab.Similarity >= 0 && ab.Similarity <= 65536 && len(ab.Differs) <= MaxDiffers,
+		must.True(t, ab.Similarity >= 0 && ab.Similarity <= 65536 && len(ab.Differs) <= MaxDiffers,
 			"%q %q: %v", a, b, ab)
 		if c := Compare(a, a); c.Similarity > 0 && len(c.Differs) > 0 {
 			t.Errorf("%q differs from itself: %v", a, c.Differs)

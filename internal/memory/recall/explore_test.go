@@ -111,6 +111,6 @@ func TestExploreRefuses(t *testing.T) {
 		{Node: graph.NodeID("nothing")},
 	} {
 		x, err := Explore(t.Context(), s, req)
-		must.Check(t, err != nil, "%+v: %v", req, x)
+		must.True(t, err != nil, "%+v: %v", req, x)
 	}
 }

@@ -51,7 +51,7 @@ func TestRecallKnowsEdges(t *testing.T) {
 		other := brings("owns", c.intent)
 		for _, edge := range c.edges {
 			n := brings(edge, c.intent)
-			must.Check(t, n > other, "%s: %s brings %d, any other %d", c.intent, edge, n, other)
+			must.True(t, n > other, "%s: %s brings %d, any other %d", c.intent, edge, n, other)
 		}
 		if n := brings(memory.EdgeSimilar, c.intent); n == 0 || n >= other {
 			t.Errorf("%s: %s brings %d, any other %d", c.intent, memory.EdgeSimilar, n, other)

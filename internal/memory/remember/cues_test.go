@@ -143,7 +143,7 @@ func TestWriteCuesGoesOn(t *testing.T) {
 		t.Errorf("%d asked, %d have cues, want %d", len(asked), len(cuesOf(t, m)), n)
 	}
 	for text, times := range asked {
-		must.Check(t, times <= 1, "%q was asked %d times", text, times)
+		must.True(t, times <= 1, "%q was asked %d times", text, times)
 	}
 }
 

@@ -33,7 +33,7 @@ func openMemory(t *testing.T) *Writer {
 	r := must.Get(care.Init(t.Context(), t.TempDir(), memkit.By, core.Options{}))(t)
 	t.Cleanup(func() {
 		report, err := care.Fsck(context.Background(), r, care.FsckOptions{})
-		must.Check(t, err == nil && len(report.Errors) <= 0, "fsck: %v %+v", err, report)
+		must.True(t, err == nil && len(report.Errors) <= 0, "fsck: %v %+v", err, report)
 		must.OK(t, r.Close())
 	})
 	return New(r)
@@ -153,12 +153,12 @@ func TestRefreshReadsOutsideTheTurn(t *testing.T) {
 	}}
 	checks, res, err := sources.Refresh(t.Context(), m.r, memkit.Opt, "a", files)
 	must.OK(t, err)
-	must.Check(t, len(checks) == 2 && checks[0].Source.Path == "b.txt" && !res.NoChange && asked[""] == 2,
+	must.True(t, len(checks) == 2 && checks[0].Source.Path == "b.txt" && !res.NoChange && asked[""] == 2,
 		"%+v, no change %t, asked %v", checks, res.NoChange, asked)
 	n, _, err := memkit.Tip(t, m.r).Node(t.Context(), graph.NodeID("a"))
 	must.OK(t, err)
 	want := []string{checks[0].Now.String(), "manual:Ada"}
-	must.Check(t, slices.Equal(n.Sources, want) && strings.Contains(want[0], "sha256="),
+	must.True(t, slices.Equal(n.Sources, want) && strings.Contains(want[0], "sha256="),
 		"sources %q, want %q", n.Sources, want)
 	other := memkit.Opt
 	first := memkit.Tip(t, m.r).Commit().Parents[0]
@@ -181,7 +181,7 @@ func TestLongDecisionsAmongShort(t *testing.T) {
 			for n := range 8 {
 				_, err := New(m.r).Remember(t.Context(), rememberAt(n), Request{
 					Text: fmt.Sprintf("Writer %d put the %dth key on hook %d", i, n, 100*i+n)})
-				must.Check(t, err == nil, "%v", err)
+				must.True(t, err == nil, "%v", err)
 			}
 		})
 	}
@@ -239,7 +239,7 @@ func TestBatch(t *testing.T) {
 		must.OK(t, err)
 		objects := (after.Mallocs - before.Mallocs) / items
 		t.Logf("batch %d: %d objects, %d bytes each", n, objects, (after.TotalAlloc-before.TotalAlloc)/items)
-		must.Check(t, objects <= most || effort.Race,
+		must.True(t, objects <= most || effort.Race,
 			"batch %d: %d objects for each memory, want at most %d", n, objects, most)
 		told := must.Get(json.Marshal(res))(t)
 		decisions.Write(told)
@@ -266,7 +266,7 @@ func TestBareShapes(t *testing.T) {
 			lines++
 		}
 		got, want := isBare(s), identifier.MatchString(s)
-		must.Check(t, got == want, "%q: identifier %t, want %t", s, got, want)
+		must.True(t, got == want, "%q: identifier %t, want %t", s, got, want)
 	}
-	must.Check(t, lines >= 8, "%d log lines", lines)
+	must.True(t, lines >= 8, "%d log lines", lines)
 }

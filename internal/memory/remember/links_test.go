@@ -35,7 +35,7 @@ func newMemory(t testing.TB) *Writer {
 	r := must.Get(care.New(t.Context(), mem.New(), linkBy, core.Options{}))(t)
 	t.Cleanup(func() {
 		report, err := care.Fsck(context.Background(), r, care.FsckOptions{})
-		must.Check(t, err == nil && len(report.Errors) <= 0, "fsck: %v, %+v", err, report)
+		must.True(t, err == nil && len(report.Errors) <= 0, "fsck: %v, %+v", err, report)
 		r.Close()
 	})
 	return New(r)
@@ -176,13 +176,13 @@ func TestLinkRules(t *testing.T) {
 	all := link()
 	for _, rule := range Rules() {
 		want := slices.DeleteFunc(slices.Clone(all), func(l Link) bool { return of[l.Type] == rule })
-		must.Check(t, len(want) != len(all), "%s: wrote nothing", rule)
+		must.True(t, len(want) != len(all), "%s: wrote nothing", rule)
 		must.Equal(t, shown(Linked{Links: link(rule)}), shown(Linked{Links: want}), "without ", rule, ":\n")
 	}
 	if got := link(Rules()...); len(got) > 0 {
 		t.Errorf("without any: %v", got)
 	}
-	must.Check(t, (LinkOptions{Off: []LinkRule{"x"}}).Validate() != nil, "an unknown rule passes")
+	must.True(t, (LinkOptions{Off: []LinkRule{"x"}}).Validate() != nil, "an unknown rule passes")
 }
 
 // TestCausalDirection: an edge leads from cause to effect whichever of them the text names first, and
@@ -229,7 +229,7 @@ func TestSemanticLinks(t *testing.T) {
 	counts := map[string]int{}
 	for _, l := range got.Links {
 		counts[l.Type]++
-		must.Check(t, l.Type != memory.EdgeSimilar || l.Weight == 60_000, "weight %d", l.Weight)
+		must.True(t, l.Type != memory.EdgeSimilar || l.Weight == 60_000, "weight %d", l.Weight)
 	}
 	if counts[memory.EdgeSimilar] != 3 || len(got.Candidates) != 2 || got.Candidates[0].Score != 52_428 ||
 		got.Candidates[1].Score != 26_214 {
@@ -386,8 +386,8 @@ func TestAliasKeepsNoName(t *testing.T) {
 	m := newMemory(t)
 	got := keep(t, m, said("On Monday Caroline Smith moved", "On Friday Caroline left")...)
 	res := must.Get(care.Purge(t.Context(), m.r, got[1].ID.String(), care.PurgeOptions{Stamp: linkBy}))(t)
-	must.Check(t, slices.Contains(res.Derived, graph.NodeID("entity/caroline")), "gone are %v", res.Derived)
-	must.Check(t, !slices.Contains(res.Derived, graph.NodeID("entity/caroline smith")),
+	must.True(t, slices.Contains(res.Derived, graph.NodeID("entity/caroline")), "gone are %v", res.Derived)
+	must.True(t, !slices.Contains(res.Derived, graph.NodeID("entity/caroline smith")),
 		"a name goes that another memory mentions")
 }
 
@@ -479,7 +479,7 @@ func TestNamesakes(t *testing.T) {
 	must.Same(t, linked(t, m, got[2], memory.EdgeAbout), []string{"entity/olga orr"})
 	_, err := m.Remember(t.Context(), rememberAt(9), Request{Text: "It is so", About: "feedbeef"})
 	var bad *RequestError
-	must.Check(t, errors.As(err, &bad) && bad.Param == "about", "%v", err)
+	must.True(t, errors.As(err, &bad) && bad.Param == "about", "%v", err)
 	keep(t, m, Request{Text: "It is so", About: "key:feedbeef"})
 }
 
@@ -502,7 +502,7 @@ func TestEdgesAreCounted(t *testing.T) {
 				t.Errorf("nothing explains %s", l.Type)
 			}
 			e, _, err := m.headOf(t).Edge(t.Context(), l.ID)
-			must.Check(t, err == nil && e.Src == nodeOf(l.Src) && e.Dst == nodeOf(l.Dst) && e.Type == l.Type,
+			must.True(t, err == nil && e.Src == nodeOf(l.Src) && e.Dst == nodeOf(l.Dst) && e.Type == l.Type,
 				"%+v: %+v, %v", l, e, err)
 		}
 		must.Same(t, of, got.Edges, "memory ", i)

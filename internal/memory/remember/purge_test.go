@@ -150,7 +150,7 @@ func answersNone(t *testing.T, r *core.Repo) {
 	for _, text := range append([]string{apiKey, memory.EntityKey(apiKey)}, apiPieces...) {
 		a := must.Get(rank.Retrieve(t.Context(), s, retrieve.Request{Text: text}))(t)
 		for _, item := range a.Items {
-			must.Check(t, !strings.Contains(strings.ToLower(item.Rendered), apiPieces[0]),
+			must.True(t, !strings.Contains(strings.ToLower(item.Rendered), apiPieces[0]),
 				"retrieve %q answers %q", text, item.Rendered)
 		}
 	}
@@ -177,10 +177,10 @@ func TestPurgeTakesWhatIsDerived(t *testing.T) {
 		graph.NodeID("billing"), graph.NodeID(memory.EntityKey(apiKey)), graph.NodeID(memory.TagKey("key " + apiKey)),
 	}
 	for _, id := range want {
-		must.Check(t, slices.Contains(res.Derived, id), "node %s stays; gone are %v", id, res.Derived)
+		must.True(t, slices.Contains(res.Derived, id), "node %s stays; gone are %v", id, res.Derived)
 	}
 	stripe := graph.NodeID(memory.EntityKey("Stripe"))
-	must.Check(t, !slices.Contains(res.Derived, stripe), "an entity goes that another memory mentions")
+	must.True(t, !slices.Contains(res.Derived, stripe), "an entity goes that another memory mentions")
 	if !slices.ContainsFunc(res.Hits, func(h care.PurgeHit) bool { return h.Name == stripe.String() }) {
 		t.Errorf("what is shared is not named: %v", res.Hits)
 	}
@@ -194,7 +194,7 @@ func TestPurgeTakesWhatIsDerived(t *testing.T) {
 		t.Errorf("left after opening: %v", where)
 	}
 	report, err := care.Fsck(ctx, r, care.FsckOptions{Full: true})
-	must.Check(t, err == nil && len(report.Errors) <= 0, "fsck: %v, %v", report.Errors, err)
+	must.True(t, err == nil && len(report.Errors) <= 0, "fsck: %v, %v", report.Errors, err)
 	must.OK(t, r.Close())
 }
 
@@ -257,7 +257,7 @@ func TestPurgeText(t *testing.T) {
 	plan := must.Get(care.PurgeText(ctx, r, apiKey, opt))(t)
 	opt.DryRun = false
 	res := must.Get(care.PurgeText(ctx, r, apiKey, opt))(t)
-	must.Check(t, slices.Equal(plan.Erased, res.Erased) && len(res.Hits) <= 0,
+	must.True(t, slices.Equal(plan.Erased, res.Erased) && len(res.Hits) <= 0,
 		"the dry run says %+v, then %+v", plan, res)
 	got := map[string]int{}
 	for _, h := range res.Erased {
@@ -267,7 +267,7 @@ func TestPurgeText(t *testing.T) {
 		"node": 4, "content": 2, "embedding": 1, "query": 1, "message": 2, "edge": 2, "mark": 1,
 	}
 	must.Equal(t, fmt.Sprint(got), fmt.Sprint(want), "erased ", got, ", want ", want)
-	must.Check(t, len(res.Branches) == 1 && len(res.Stages) == 1,
+	must.True(t, len(res.Branches) == 1 && len(res.Stages) == 1,
 		"removed from %v, %v", res.Branches, res.Stages)
 	if where := leaks(t, dir, st); len(where) > 0 {
 		t.Errorf("left: %v", where)
@@ -290,7 +290,7 @@ func checkErasedText(t *testing.T, r *core.Repo, first ipld.CID) {
 	ctx := t.Context()
 	s := must.Get(r.At(ctx, first))(t)
 	text, err := s.Message(ctx)
-	must.Check(t, err == nil && strings.HasPrefix(text, "redacted: leaked, "),
+	must.True(t, err == nil && strings.HasPrefix(text, "redacted: leaked, "),
 		"the message of the first commit is %q, %v", text, err)
 	edges := 0
 	for e, err := range s.Edges(ctx, graph.ID{}) {
@@ -301,7 +301,7 @@ func checkErasedText(t *testing.T, r *core.Repo, first ipld.CID) {
 	}
 	now := must.Get(r.Snapshot(ctx, "HEAD"))(t)
 	m, err := now.Mark(ctx, graph.OnNode, graph.NodeID("a"))
-	must.Check(t, err == nil && m.State == graph.Stale && m.Reason == "", "the mark: %+v, %v", m, err)
+	must.True(t, err == nil && m.State == graph.Stale && m.Reason == "", "the mark: %+v, %v", m, err)
 	if n, _, err := now.Node(ctx, graph.NodeID("c")); err != nil || n.Type != "T" {
 		t.Errorf("a node that is clean by now: %+v, %v", n, err)
 	}
@@ -314,10 +314,10 @@ func checkErasedText(t *testing.T, r *core.Repo, first ipld.CID) {
 	other := newMemory(t) // checked at the end
 	imp, err := exchange.Import(ctx, other.r, bytes.NewReader(car.Bytes()), int64(car.Len()),
 		exchange.ImportOptions{Stamp: linkBy})
-	must.Check(t, err == nil && imp.Redactions >= 10, "import: %+v, %v", imp, err)
+	must.True(t, err == nil && imp.Redactions >= 10, "import: %+v, %v", imp, err)
 	must.Get(care.GC(ctx, r, care.GCOptions{Stamp: linkBy, KeepOps: 1}))(t, "gc")
 	report, err := care.Fsck(ctx, r, care.FsckOptions{Full: true})
-	must.Check(t, err == nil && len(report.Errors) <= 0, "fsck: %v, %v", report.Errors, err)
+	must.True(t, err == nil && len(report.Errors) <= 0, "fsck: %v, %v", report.Errors, err)
 	opt := core.CommitOptions{Stamp: linkBy, Message: "the key is " + apiKey}
 	line := state.ReadChanges(strings.NewReader(`{"node":{"key":"z","type":"T"}}`), "x")
 	_, err = r.Commit(ctx, line, opt)

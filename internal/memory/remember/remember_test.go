@@ -123,7 +123,7 @@ func TestRememberLosesNothing(t *testing.T) {
 		t.Errorf("old memory: %+v, %v", n, err)
 	}
 	mark, err := s.Mark(t.Context(), graph.OnNode, old)
-	must.Check(t, err == nil && mark != nil && mark.State == graph.Superseded && mark.By == now,
+	must.True(t, err == nil && mark != nil && mark.State == graph.Superseded && mark.By == now,
 		"mark: %+v, %v", mark, err)
 	subject := must.Get(s.Name(t.Context(), "key:alice"))(t)
 	if n, err := s.Adjacency().Degree(t.Context(), subject, adjacency.Out, "employer"); n != 2 || err != nil {
@@ -141,11 +141,11 @@ func TestObservations(t *testing.T) {
 	m := newMemory(t)
 	keep(t, m, said("Bob has two daughters.")...)
 	res, err := m.Remember(t.Context(), rememberAt(1), said("Bob has two daughters.")[0])
-	must.Check(t, err == nil && res.NoChange, "the same words: %+v, %v", res.CommitResult, err)
+	must.True(t, err == nil && res.NoChange, "the same words: %+v, %v", res.CommitResult, err)
 	for range 2 {
 		res, err = m.Remember(t.Context(), rememberAt(2), said("bob has 2 daughters")[0])
 	}
-	must.Check(t, err == nil && res.NoChange, "the same other words: %+v, %v", res.CommitResult, err)
+	must.True(t, err == nil && res.NoChange, "the same other words: %+v, %v", res.CommitResult, err)
 	id := res.Memories[0].ID
 	key := ObservationKey("bob has 2 daughters", nil)
 	e, _, err := m.headOf(t).Edge(t.Context(), graph.EdgeID(id, memory.EdgeObserved, id, key))
@@ -173,7 +173,7 @@ func TestUndoRemember(t *testing.T) {
 	} {
 		before := m.headOf(t).Graph()
 		keep(t, m, req)
-		must.Check(t, m.headOf(t).Graph() != before, "request %d changed nothing", i)
+		must.True(t, m.headOf(t).Graph() != before, "request %d changed nothing", i)
 		by := rememberAt(5).Stamp
 		must.Get(history.Undo(t.Context(), m.r, "", by))(t)
 		must.Equal(t, m.headOf(t).Graph(), before, "request ", i, " undone: graph")
@@ -210,13 +210,13 @@ func TestRememberRefuses(t *testing.T) {
 	} {
 		before := m.headOf(t).CID()
 		_, err := m.Remember(t.Context(), rememberAt(1), c.req)
-		must.Check(t, err != nil && strings.Contains(err.Error(), c.want),
+		must.True(t, err != nil && strings.Contains(err.Error(), c.want),
 			"%.60v: %v, want %q", c.req, err, c.want)
 		must.Equal(t, m.headOf(t).CID(), before, c.req, ": wrote")
 	}
 	_, err := m.RememberAll(t.Context(), rememberAt(1), append(said("x y z"), Request{}))
 	var bad *RequestError
-	must.Check(t, errors.As(err, &bad) && bad.Item == 2 && errors.Is(err, state.ErrInvalid), "batch: %v", err)
+	must.True(t, errors.As(err, &bad) && bad.Item == 2 && errors.Is(err, state.ErrInvalid), "batch: %v", err)
 }
 
 func TestRememberParams(t *testing.T) {
@@ -235,7 +235,7 @@ func TestRememberParams(t *testing.T) {
 	if actions(got) != "added conflict" || len(got[1].Superseded) > 0 {
 		t.Errorf("%s", actions(got))
 	}
-	must.Check(t, must.Err(change(func(p *Params) { p.SimilarFrom = p.DuplicateAbove + 1 })) != nil,
+	must.True(t, must.Err(change(func(p *Params) { p.SimilarFrom = p.DuplicateAbove + 1 })) != nil,
 		"similarFrom above duplicateAbove was taken")
 }
 
@@ -321,7 +321,7 @@ func TestBatchAsksNothing(t *testing.T) {
 		}
 		res := must.Get(m.RememberAll(t.Context(), rememberAt(100), reqs))(t)
 		for _, r := range res.Memories {
-			must.Check(t, len(r.Nearest) <= 0 && r.Settle.IsZero() && len(r.Superseded) <= 0,
+			must.True(t, len(r.Nearest) <= 0 && r.Settle.IsZero() && len(r.Superseded) <= 0,
 				"timed %t: %+v", timed, r)
 		}
 	}
@@ -366,11 +366,11 @@ func TestParamsAtOnce(t *testing.T) {
 	own := must.Get(memory.OwnHalfLivesAt(t.Context(), s))(t)
 	must.Equal(t, len(own), n)
 	p, err := ParamsAt(t.Context(), s)
-	must.Check(t, err == nil && p.Keep && p.SimilarFrom == 40_000, "%+v %v", p, err)
+	must.True(t, err == nil && p.Keep && p.SimilarFrom == 40_000, "%+v %v", p, err)
 	for _, verb := range []string{"importance", verbRemember} {
 		entries, err := memory.VerbParams(t.Context(), s, verb)
 		_, ok := ipld.FindEntry(entries, "later")
-		must.Check(t, err == nil && ok, "%s: %v %v", verb, entries, err)
+		must.True(t, err == nil && ok, "%s: %v %v", verb, entries, err)
 	}
 }
 
@@ -410,7 +410,7 @@ Ops | tagged true`
 		!tags[len(tags)-1].Text {
 		t.Errorf("%+v, %v", tags, err)
 	}
-	must.Check(t, must.Err(recall.Suggest(t.Context(), s, " ")) != nil, "blank")
+	must.True(t, must.Err(recall.Suggest(t.Context(), s, " ")) != nil, "blank")
 }
 
 // TestRememberTimes holds that a batch with times makes the graph of single calls at these times, whatever
@@ -479,6 +479,6 @@ func TestRememberTimesRefuses(t *testing.T) {
 	reqs := said("Alice sails", "Bob rows")
 	reqs[0].Time, reqs[1].Supersedes = graph.At(day0), []string{"nobody"}
 	_, err := m.RememberAll(t.Context(), rememberAt(1), reqs)
-	must.Check(t, err != nil && err.Error() == `memory 2: no node "nobody"`, "error %v", err)
-	must.Check(t, !m.headOf(t).CID().Defined(), "something was written")
+	must.True(t, err != nil && err.Error() == `memory 2: no node "nobody"`, "error %v", err)
+	must.True(t, !m.headOf(t).CID().Defined(), "something was written")
 }

@@ -32,7 +32,7 @@ func TestLinksHeedTheBatch(t *testing.T) {
 		res := must.Get(m.RememberAll(t.Context(), rememberAt(1), reqs[old:]))(t)
 		all := append(first, res.Memories...)
 		for _, l := range all[2].Links {
-			must.Check(t, l.Dst != all[0].ID.String(),
+			must.True(t, l.Dst != all[0].ID.String(),
 				"%d before: %s to a memory that was superseded", old, l.Type)
 		}
 	}
@@ -79,7 +79,7 @@ func TestSubjectIsNotMentioned(t *testing.T) {
 	must.Get(m.r.Commit(t.Context(), memkit.Each([]graph.Change{change}), rememberAt(0).CommitOptions))(t)
 	got := keep(t, m, Request{Text: "Carol Jones met Dave", About: graph.NodeID("cj").String()})
 	for _, l := range got[0].Links {
-		must.Check(t, l.Dst != "entity/carol jones", "a subject is mentioned by its summary")
+		must.True(t, l.Dst != "entity/carol jones", "a subject is mentioned by its summary")
 	}
 }
 
@@ -93,12 +93,12 @@ func TestForeignProperties(t *testing.T) {
 			{Key: memory.PropImportance, Value: ipld.StringValue("high")}}}}
 	must.Get(m.r.Commit(t.Context(), memkit.Each([]graph.Change{change}), rememberAt(0).CommitOptions))(t)
 	got := keep(t, m, Request{Text: text, Tags: []string{"c"}, Importance: 5, Entities: []string{"Bob"}})[0]
-	must.Check(t, got.Action == Updated && slices.Contains(got.Warnings, quality(QualityFull, "")), "%+v", got)
+	must.True(t, got.Action == Updated && slices.Contains(got.Warnings, quality(QualityFull, "")), "%+v", got)
 	n, _, err := m.headOf(t).Node(t.Context(), id)
 	must.OK(t, err)
 	for name, want := range map[string]string{memory.PropTags: "a, b", memory.PropImportance: "high"} {
 		v, _ := ipld.FindEntry(n.Props, name)
-		must.Check(t, v.Kind() == ipld.String && v.Text() == want, "%s was replaced: %+v", name, v)
+		must.True(t, v.Kind() == ipld.String && v.Text() == want, "%s was replaced: %+v", name, v)
 	}
 	must.Same(t, memory.Texts(n.Props, memory.PropEntities), []string{"Bob"}, "entities")
 	if d, err := m.headOf(t).Adjacency().Degree(t.Context(), id, adjacency.Out, memory.EdgeMentions); d == 0 || err != nil {
@@ -125,11 +125,11 @@ func TestHiddenEdges(t *testing.T) {
 	x := must.Get(recall.Related(t.Context(), m.headOf(t), recall.RelatedRequest{ID: old[0].ID}))(t)
 	for _, r := range x.Nodes {
 		for _, why := range r.Reasons {
-			must.Check(t, why.Kind != "shared", "related by an edge that is hidden: %+v", why)
+			must.True(t, why.Kind != "shared", "related by an edge that is hidden: %+v", why)
 		}
 	}
 	got := keep(t, m, first, Request{Text: "Lives downstairs", About: "ann", Property: "home"})
-	must.Check(t, got[0].Action == Added && len(got[1].Superseded) == 1 && got[1].Superseded[0] == got[0].ID,
+	must.True(t, got[0].Action == Added && len(got[1].Superseded) == 1 && got[1].Superseded[0] == got[0].ID,
 		"%+v", got)
 }
 
@@ -148,7 +148,7 @@ func TestSecretsAreNoEntities(t *testing.T) {
 	}
 	_, err = m.RememberAll(t.Context(), opt, []Request{
 		{Text: "Alice leads infra"}, {Text: "Deploys run at night", Tags: []string{github}}})
-	must.Check(t, errors.Is(err, state.ErrSecret) && strings.HasPrefix(err.Error(), "memory 2: tags: "),
+	must.True(t, errors.Is(err, state.ErrSecret) && strings.HasPrefix(err.Error(), "memory 2: tags: "),
 		"%v", err)
 	opt.Secrets.Allow = []string{"github-pat"}
 	texts := []string{
@@ -184,14 +184,14 @@ func TestSecretsAreNoEntities(t *testing.T) {
 			entities++
 		}
 	}
-	must.Check(t, entities != 0 && memories == len(texts)+1, "%d entities, %d memories", entities, memories)
+	must.True(t, entities != 0 && memories == len(texts)+1, "%d entities, %d memories", entities, memories)
 	for e, err := range history.Log(t.Context(), m.r, "HEAD") {
-		must.Check(t, err == nil && !has(e.Message), "%v, %v", e.Commit, err)
+		must.True(t, err == nil && !has(e.Message), "%v, %v", e.Commit, err)
 	}
 	for _, text := range texts {
 		tags := must.Get(recall.Suggest(t.Context(), s, text))(t)
 		for _, tag := range tags {
-			must.Check(t, !has(tag.Name), "suggested: %q", tag.Name)
+			must.True(t, !has(tag.Name), "suggested: %q", tag.Name)
 		}
 	}
 }

@@ -172,7 +172,7 @@ func TestTagEdges(t *testing.T) {
 	old := graph.EdgeID(graph.NodeID("a"), memory.EdgeTagged, graph.NodeID("tag/release notes"), "")
 	next := graph.EdgeID(graph.NodeID("a"), memory.EdgeTagged, graph.NodeID(memory.TagKey("release-notes")), "")
 	mark, err := s.Mark(t.Context(), graph.OnEdge, old)
-	must.Check(t, err == nil && mark != nil && mark.State == graph.Superseded, "%+v %v", mark, err)
+	must.True(t, err == nil && mark != nil && mark.State == graph.Superseded, "%+v %v", mark, err)
 	if _, _, err := s.Edge(t.Context(), next); err != nil {
 		t.Error(err)
 	}
@@ -191,7 +191,7 @@ func TestCrowded(t *testing.T) {
 	}
 	r := memkit.Open(t, lines...)
 	got := proposed(t, r, ConsolidateRequest{Kinds: []ProposalKind{ProposeContradiction}})
-	must.Check(t, len(got) == 1 && strings.Contains(got[0], "not allowed in on"), "%q", got)
+	must.True(t, len(got) == 1 && strings.Contains(got[0], "not allowed in on"), "%q", got)
 }
 
 // TestPickSeen applies a proposal that was listed before others came and went in front of it.
@@ -216,13 +216,13 @@ func TestConsolidateRequests(t *testing.T) {
 	r := memkit.Open(t, untidy...)
 	for _, req := range []ConsolidateRequest{{Cap: -1}, {Kinds: []ProposalKind{"all"}},
 		{Now: graph.MaxTime + 1}} {
-		must.Check(t, must.Err(Propose(t.Context(), memkit.Tip(t, r), req)) != nil, "%+v is taken", req)
+		must.True(t, must.Err(Propose(t.Context(), memkit.Tip(t, r), req)) != nil, "%+v is taken", req)
 	}
 	req := ConsolidateRequest{Now: memkit.By.Time}
 	for _, pick := range []string{"0", "1", "99", "x", "-1", "123456", ""} {
 		_, err := Consolidate(t.Context(), r, memkit.Opt, req, []string{pick})
 		var missing *state.NotFoundError
-		must.Check(t, errors.As(err, &missing) && missing.What == "proposal", "%q: %v", pick, err)
+		must.True(t, errors.As(err, &missing) && missing.What == "proposal", "%q: %v", pick, err)
 	}
 	list, err := Propose(t.Context(), memkit.Tip(t, r), req)
 	must.Require(t, err == nil && len(list.List) >= 2, "%v", err)
@@ -276,7 +276,7 @@ func TestUndecidedSince(t *testing.T) {
 		pairs := must.Get(UndecidedSince(t.Context(), from, to, c.newest, c.most))(t)
 		var got []string
 		for _, p := range pairs {
-			must.Check(t, p.Later.Summary[:5] == p.Earlier.Summary[:5] && p.Later.Created > p.Earlier.Created,
+			must.True(t, p.Later.Summary[:5] == p.Earlier.Summary[:5] && p.Later.Created > p.Earlier.Created,
 				"%q after %q", p.Later.Summary, p.Earlier.Summary)
 			got = append(got, p.Later.Summary[:5])
 		}

@@ -84,7 +84,7 @@ func TestSourceBounds(t *testing.T) {
 		"file:d/.mnem./config": "of a repository",
 	} {
 		c := checkOne(t, large, source)
-		must.Check(t, c.State == SourceUnreadable && strings.Contains(c.Why, why),
+		must.True(t, c.State == SourceUnreadable && strings.Contains(c.Why, why),
 			"%s: %s %q", source, c.State, c.Why)
 	}
 	// The search for lines that do not exist is bounded.

@@ -24,7 +24,7 @@ func TestKeptVectorsAreTheSame(t *testing.T) {
 	}
 	slices.Reverse(texts)
 	again, err := m.Vectors(t.Context(), texts)
-	must.Check(t, err == nil && &again[2][0] == &first[0][0] && &again[0][0] == &first[2][0],
+	must.True(t, err == nil && &again[2][0] == &first[0][0] && &again[0][0] == &first[2][0],
 		"vectors that are kept were made again, %v", err)
 	other := must.Get(New(weights.File).Vectors(t.Context(), texts[2:]))(t, "another vector of the same text")
 	must.Same(t, other[0], first[0], "another vector of the same text")
@@ -41,19 +41,19 @@ func TestKeepsLittle(t *testing.T) {
 	for i := range 10 {
 		m.keep(fmt.Sprint(i)+strings.Repeat("x", keepBytes/4-8), []int8{1})
 	}
-	must.Check(t, m.bytes <= keepBytes && len(m.kept) <= 4, "%d bytes of %d texts kept", m.bytes, len(m.kept))
+	must.True(t, m.bytes <= keepBytes && len(m.kept) <= 4, "%d bytes of %d texts kept", m.bytes, len(m.kept))
 	m.keep(strings.Repeat("y", keepBytes), []int8{1})
-	must.Check(t, len(m.kept) != 0, "a long text took the place of all others")
+	must.True(t, len(m.kept) != 0, "a long text took the place of all others")
 }
 
 func TestNoModel(t *testing.T) {
-	must.Check(t, New("") == nil, "a model of no file")
-	must.Check(t, must.Err(New("damaged").Vectors(t.Context(), []string{"a"})) != nil,
+	must.True(t, New("") == nil, "a model of no file")
+	must.True(t, must.Err(New("damaged").Vectors(t.Context(), []string{"a"})) != nil,
 		"a damaged file was read")
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if weights.File != "" {
-		must.Check(t, must.Err(New(weights.File).Vectors(ctx, []string{"a"})) != nil,
+		must.True(t, must.Err(New(weights.File).Vectors(ctx, []string{"a"})) != nil,
 			"an ended context was not told")
 	}
 }

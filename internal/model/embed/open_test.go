@@ -57,7 +57,7 @@ func TestIdentityOfPrefixes(t *testing.T) {
 	for _, pair := range []prefixes{{"", ""}, {"ab", ""}, {"", "ab"}, {"a", "b"}, {"b", "a"}} {
 		id := identity(&ollama, "m", pair)
 		other, twice := seen[id]
-		must.Check(t, !twice, "%q and %q are both %s", pair, other, id)
+		must.True(t, !twice, "%q and %q are both %s", pair, other, id)
 		seen[id] = pair
 	}
 }
@@ -65,10 +65,10 @@ func TestIdentityOfPrefixes(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	for _, spec := range []string{"", "hash:", "Hash", "onnx:m", "ollama2:m", ":", "\x1b[31m"} {
 		_, err := Open(spec, OpenOptions{})
-		must.Check(t, errors.Is(err, ErrProvider) && !strings.ContainsRune(err.Error(), '\x1b'),
+		must.True(t, errors.Is(err, ErrProvider) && !strings.ContainsRune(err.Error(), '\x1b'),
 			"%q: %v", spec, err)
 		for _, form := range Specs() {
-			must.Check(t, strings.Contains(err.Error(), form), "%q: %v does not name %s", spec, err, form)
+			must.True(t, strings.Contains(err.Error(), form), "%q: %v does not name %s", spec, err, form)
 		}
 	}
 	key := func(o OpenOptions) OpenOptions { o.Key = testKey; return o }
@@ -105,7 +105,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	for _, c := range cases {
 		_, err := Open(c.spec, c.opt)
-		must.Check(t, failsWith(err, c.want) && !strings.Contains(err.Error(), testKey),
+		must.True(t, failsWith(err, c.want) && !strings.Contains(err.Error(), testKey),
 			"%.40s: %v, want %q", c.spec, err, c.want)
 	}
 }
@@ -117,7 +117,7 @@ func TestKeyInClear(t *testing.T) {
 	} {
 		opt := OpenOptions{ProviderOptions: model.ProviderOptions{URL: url, Key: testKey}}
 		_, err := Open("ollama:m", opt)
-		must.Check(t, (err == nil) == fine, "%s: %v", url, err)
+		must.True(t, (err == nil) == fine, "%s: %v", url, err)
 	}
 }
 
@@ -129,11 +129,11 @@ func TestSecretStaysHidden(t *testing.T) {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d"} {
 			s := fmt.Sprintf(verb, v)
 			asHex := strings.Contains(strings.ToLower(s), fmt.Sprintf("%x", testKey))
-			must.Check(t, !asHex && !strings.Contains(s, testKey), "%s of %T shows the key", verb, v)
+			must.True(t, !asHex && !strings.Contains(s, testKey), "%s of %T shows the key", verb, v)
 		}
 	}
 	data, err := json.Marshal(opt.Key)
-	must.Check(t, err == nil && string(data) == `"(hidden)"` && model.Secret("").String() == "",
+	must.True(t, err == nil && string(data) == `"(hidden)"` && model.Secret("").String() == "",
 		"JSON %s, %v", data, err)
 }
 
@@ -159,13 +159,13 @@ func TestEmbedderContract(t *testing.T) {
 			_, err := e.Embed(ctx, []string{"a", bad}, Query)
 			must.Fail(t, err, ErrText, spec)
 		}
-		must.Check(t, must.Err(e.Embed(ctx, []string{"a"}, Kind(9))) != nil,
+		must.True(t, must.Err(e.Embed(ctx, []string{"a"}, Kind(9))) != nil,
 			"%s took a kind that is none", spec)
 		gone, cancel := context.WithCancel(ctx)
 		cancel()
 		_, err = e.Embed(gone, []string{"a"}, Query)
 		must.Fail(t, err, context.Canceled, spec)
 	}
-	must.Check(t, Document.String() == "document" && Query.String() == "query" && Kind(9).String() == "kind 9",
+	must.True(t, Document.String() == "document" && Query.String() == "query" && Kind(9).String() == "kind 9",
 		"names of kinds")
 }

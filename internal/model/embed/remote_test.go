@@ -196,7 +196,7 @@ func TestRemoteWrongAnswers(t *testing.T) {
 		p := newProvider(t, say(200, answer))
 		e, _ := p.open(t, kind, nil)
 		got, err := e.Embed(context.Background(), []string{"a", "b"}, Document)
-		must.Check(t, errors.Is(err, model.ErrAnswer) && got == nil && len(p.asked) == 1,
+		must.True(t, errors.Is(err, model.ErrAnswer) && got == nil && len(p.asked) == 1,
 			"%.60s: %v, %v after %d requests", answer, got, err, len(p.asked))
 		return strings.ReplaceAll(fmt.Sprint(err), p.URL, "URL")
 	}
@@ -206,7 +206,7 @@ func TestRemoteWrongAnswers(t *testing.T) {
 		return refused(t, in.Kind, in.Answer)
 	})
 	long := refused(t, "ollama", `{"embeddings":[[1,2],[1`+strings.Repeat(",1", 1<<16)+`]]}`)
-	must.Check(t, strings.Contains(long, "65537 numbers, limit 65536"), "%v", long)
+	must.True(t, strings.Contains(long, "65537 numbers, limit 65536"), "%v", long)
 }
 
 // TestRemoteDimensions checks that the number of dimensions never changes without an error.
@@ -217,7 +217,7 @@ func TestRemoteDimensions(t *testing.T) {
 	e, _ := p.open(t, "ollama", nil)
 	must.Get(e.Embed(ctx, []string{"a"}, Document))(t)
 	_, err := e.Embed(ctx, []string{"a"}, Document)
-	must.Check(t, errors.Is(err, model.ErrAnswer) && strings.Contains(err.Error(), "4 dimensions, want 3"),
+	must.True(t, errors.Is(err, model.ErrAnswer) && strings.Contains(err.Error(), "4 dimensions, want 3"),
 		"another number: %v", err)
 }
 
@@ -232,7 +232,7 @@ func TestRemoteRedirect(t *testing.T) {
 			!strings.Contains(err.Error(), elsewhere.URL) {
 			t.Errorf("%d: %v", status, err)
 		}
-		must.Check(t, len(elsewhere.asked) == 0 && len(p.asked) == 1,
+		must.True(t, len(elsewhere.asked) == 0 && len(p.asked) == 1,
 			"%d: %d requests elsewhere, %d here", status, len(elsewhere.asked), len(p.asked))
 	}
 }
@@ -274,7 +274,7 @@ func TestRemoteConcurrent(t *testing.T) {
 		wg.Go(func() {
 			s := strings.Repeat("a", i+1)
 			vs, err := e.Embed(context.Background(), []string{s}, Document)
-			must.Check(t, err == nil && slices.Equal(vs[0], wantVector(s)), "%v, %v", vs, err)
+			must.True(t, err == nil && slices.Equal(vs[0], wantVector(s)), "%v, %v", vs, err)
 		})
 	}
 	wg.Wait()

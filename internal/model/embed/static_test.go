@@ -184,7 +184,7 @@ func TestModel2Vec(t *testing.T) {
 		cases++
 		if m == 0 {
 			none++
-			must.Check(t, got == nil, "%q: %v, want no vector", c.Text, got)
+			must.True(t, got == nil, "%q: %v, want no vector", c.Text, got)
 			continue
 		}
 		for i, x := range c.Vector {
@@ -193,7 +193,7 @@ func TestModel2Vec(t *testing.T) {
 			}
 		}
 	}
-	must.Check(t, cases >= 7 && none >= 2, "%d cases, %d without a vector", cases, none)
+	must.True(t, cases >= 7 && none >= 2, "%d cases, %d without a vector", cases, none)
 }
 
 // TestHalfFloat compares every binary16 with the sum of its parts.
@@ -231,11 +231,11 @@ func TestStaticName(t *testing.T) {
 	must.OK(t, os.Remove(filepath.Join(dir, "config.json")))
 	must.Equal(t, open(dir+"/.", ""), here, "without config.json")
 	spaced := open(modelDir(t, tinyTokenizer+"\n", tensors), "")
-	must.Check(t, spaced != here && strings.HasPrefix(spaced, "static-1:tiny@"),
+	must.True(t, spaced != here && strings.HasPrefix(spaced, "static-1:tiny@"),
 		"another tokenizer.json: %s, was %s", spaced, here)
 	for _, bad := range []string{"a@b", "a\nb", "\xff", strings.Repeat("x", 224)} {
 		_, err := OpenStatic(dir, bad, nil)
-		must.Check(t, failsWith(err, "give it another"), "name %.10q: %v", bad, err)
+		must.True(t, failsWith(err, "give it another"), "name %.10q: %v", bad, err)
 	}
 	if _, err := OpenStatic("", "x", nil); !failsWith(err, "static:DIR") {
 		t.Errorf("no directory: %v", err)
@@ -251,12 +251,12 @@ func TestStaticRefusesFiles(t *testing.T) {
 	}
 	for _, name := range []string{"tokenizer.json", "model.safetensors"} {
 		err := change(name, os.Remove)
-		must.Check(t, errors.Is(err, fs.ErrNotExist) && failsWith(err, name), "no %s: %v", name, err)
+		must.True(t, errors.Is(err, fs.ErrNotExist) && failsWith(err, name), "no %s: %v", name, err)
 	}
 	for _, name := range []string{"tokenizer.json", "model.safetensors", "config.json"} {
 		folder := func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o755)) }
 		err := change(name, folder)
-		must.Check(t, failsWith(err, "not a regular"), "%s is a folder: %v", name, err)
+		must.True(t, failsWith(err, "not a regular"), "%s is a folder: %v", name, err)
 	}
 	large := func(path string) error { return os.Truncate(path, maxTable+1) }
 	if err := change("model.safetensors", large); !failsWith(err, "limit") {
@@ -268,7 +268,7 @@ func TestStaticRefusesFiles(t *testing.T) {
 	} {
 		write := func(path string) error { return os.WriteFile(path, []byte(config), 0o644) }
 		err := change("config.json", write)
-		must.Check(t, failsWith(err, want), "%s: %v", config, err)
+		must.True(t, failsWith(err, want), "%s: %v", config, err)
 	}
 	hint := func(path string) error {
 		inner := filepath.Join(filepath.Dir(path), "0_StaticEmbedding")
@@ -346,7 +346,7 @@ func TestStaticRefusesTensors(t *testing.T) {
 	}
 	for i, c := range cases {
 		_, err := OpenStatic(modelDir(t, tinyTokenizer, c.file), "", nil)
-		must.Check(t, failsWith(err, c.want), "case %d: error %v, want %q", i, err, c.want)
+		must.True(t, failsWith(err, c.want), "case %d: error %v, want %q", i, err, c.want)
 	}
 }
 
@@ -392,7 +392,7 @@ func TestSafetensorsRefuses(t *testing.T) {
 	}
 	for i, c := range cases {
 		_, err := parseSafetensors(c.file)
-		must.Check(t, failsWith(err, c.want), "case %d: error %v, want %q", i, err, c.want)
+		must.True(t, failsWith(err, c.want), "case %d: error %v, want %q", i, err, c.want)
 	}
 	swapped := must.Get(parseSafetensors(body(fmt.Sprintf(two, 4, 8, 0, 4), 8)))(t, "tensors in another order")
 	must.Equal(t, len(swapped), 2, "tensors in another order")

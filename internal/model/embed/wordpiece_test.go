@@ -48,7 +48,7 @@ func TestWordPieceGolden(t *testing.T) {
 		must.Same(t, idsOf(tok, c.Text), c.IDs, way, "\n", c.Text, "\n")
 		cases++
 	}
-	must.Check(t, cases >= 300, "only %d cases", cases)
+	must.True(t, cases >= 300, "only %d cases", cases)
 }
 
 // small is a tokenizer.json with its parts to fill in.
@@ -93,7 +93,7 @@ func TestWordPieceWork(t *testing.T) {
 	if want := MaxText / 100 * 33; n != want {
 		t.Errorf("%d tokens, want %d", n, want)
 	}
-	must.Check(t, tok.longest <= 12, "the longest token has %d bytes", tok.longest)
+	must.True(t, tok.longest <= 12, "the longest token has %d bytes", tok.longest)
 }
 
 func FuzzTokenizer(f *testing.F) {
@@ -158,7 +158,7 @@ func TestHashGolden(t *testing.T) {
 			t.Errorf("%.60q: %d dimensions, want %d", c.Text, len(got), e.Dim())
 		}
 	}
-	must.Check(t, cases >= 50 && empty >= 5, "%d cases with %d empty ones: too few", cases, empty)
+	must.True(t, cases >= 50 && empty >= 5, "%d cases with %d empty ones: too few", cases, empty)
 }
 
 // TestHashWorstText bounds what the longest texts can do: sums stay exact as floats.

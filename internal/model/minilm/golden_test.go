@@ -55,7 +55,7 @@ func TestGoldenPieces(t *testing.T) {
 	}](t, "pieces.jsonl", 1000) {
 		got, counts := m.parameters.vocabulary.tokenize(nil, c.Text)
 		want := c.IDs[:min(len(c.IDs), MaxPieces-2)]
-		must.Check(t, got[0] == beginID && got[len(got)-1] == endID && slices.Equal(got[1:len(got)-1], want),
+		must.True(t, got[0] == beginID && got[len(got)-1] == endID && slices.Equal(got[1:len(got)-1], want),
 			"%q\n got %v\nwant %v", c.Text, got, want)
 		if cut := len(c.IDs) > MaxPieces-2; counts.Pieces != len(want) || counts.Cut != cut {
 			t.Errorf("%q: %+v, want %d pieces, cut %v", c.Text, counts, len(want), cut)
@@ -129,7 +129,7 @@ func TestGoldenTogether(t *testing.T) {
 		vectors, err := m.Vectors(t.Context(), texts, nil)
 		must.Require(t, err == nil && len(vectors) == len(texts), "%v %v", len(vectors), err)
 		for i, c := range cases {
-			must.Check(t, hexOf(vectors[i]) == c.Vector,
+			must.True(t, hexOf(vectors[i]) == c.Vector,
 				"on %d processors %.60q has another vector", processors, c.Text)
 		}
 	}
@@ -146,7 +146,7 @@ func TestGoldenKernels(t *testing.T) {
 			cmd.Env = append(os.Environ(), "MNEM_NOSIMD="+without)
 			out, err := cmd.CombinedOutput()
 			passed := strings.Count(string(out), "--- PASS")
-			must.Check(t, err == nil && passed == 2 && slices.ContainsFunc(want, func(k string) bool {
+			must.True(t, err == nil && passed == 2 && slices.ContainsFunc(want, func(k string) bool {
 				return strings.Contains(string(out), "kernel "+k)
 			}), "%v, %d passed:\n%s", err, passed, out)
 		})
@@ -168,7 +168,7 @@ func TestVectorsEnd(t *testing.T) {
 				cancel(enough)
 			}
 		})
-		must.Check(t, vectors == nil && errors.Is(err, enough),
+		must.True(t, vectors == nil && errors.Is(err, enough),
 			"ended after %d: %d vectors, %v", at, len(vectors), err)
 	}
 }
@@ -216,7 +216,7 @@ func TestOpenRefusesExponents(t *testing.T) {
 	for _, low := range []string{"\x00", "\x17", "\x2f", "\xff"} {
 		file := weights.File[:at] + low + weights.File[at+1:]
 		_, err := Open(file)
-		must.Check(t, err != nil && strings.Contains(err.Error(), "want 24 to 46"), "exponent %q: %v", low, err)
+		must.True(t, err != nil && strings.Contains(err.Error(), "want 24 to 46"), "exponent %q: %v", low, err)
 	}
 }
 
@@ -247,7 +247,7 @@ func FuzzPieces(f *testing.F) {
 			t.Errorf("%q: %d pieces, %+v", text, len(ids), c)
 		}
 		for _, id := range ids {
-			must.Check(t, id >= unknownID && id < words, "%q: piece %d", text, id)
+			must.True(t, id >= unknownID && id < words, "%q: piece %d", text, id)
 		}
 		if again, _ := m.parameters.vocabulary.tokenize([]int32{7}, text); len(again) != len(ids)+1 || again[0] != 7 {
 			t.Errorf("%q after another: %d pieces", text, len(again))

@@ -125,14 +125,14 @@ func TestWrongAnswers(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	for _, spec := range []string{"", "local", "cohere", "cohere:", "cohere:a b", "openai:m"} {
-		must.Check(t, must.Err(Open(spec, model.ProviderOptions{})) != nil, "%q was opened", spec)
+		must.True(t, must.Err(Open(spec, model.ProviderOptions{})) != nil, "%q was opened", spec)
 	}
 	_, err := Open("mine:m", model.ProviderOptions{})
 	must.Fail(t, err, ErrProvider)
 	_, err = Open("cohere:m", model.ProviderOptions{URL: "http://10.0.0.1", Key: testKey})
-	must.Check(t, err != nil && !strings.Contains(err.Error(), testKey), "key in clear: %v", err)
+	must.True(t, err != nil && !strings.Contains(err.Error(), testKey), "key in clear: %v", err)
 	r, err := Open("cohere:m", model.ProviderOptions{Key: testKey})
-	must.Check(t, err == nil && !strings.Contains(fmt.Sprintf("%+v %#v", r, r), testKey),
+	must.True(t, err == nil && !strings.Contains(fmt.Sprintf("%+v %#v", r, r), testKey),
 		"the key is shown: %v", err)
 	if scores, err := r.Rerank(t.Context(), "q", nil); scores != nil || err != nil {
 		t.Errorf("no texts: %v, %v", scores, err)
@@ -145,11 +145,11 @@ func TestUnits(t *testing.T) {
 		32768: MaxScore, -32768: -MaxScore,
 	} {
 		got, ok := Units(x)
-		must.Check(t, ok && got == want, "%g: %d, want %d", x, got, want)
+		must.True(t, ok && got == want, "%g: %d, want %d", x, got, want)
 	}
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 32768.1, -1e300} {
 		got, ok := Units(x)
-		must.Check(t, !ok, "%g: %d", x, got)
+		must.True(t, !ok, "%g: %d", x, got)
 	}
 }
 
@@ -164,9 +164,9 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		scores, err := decode(answer, "results", n)
-		must.Check(t, err != nil || len(scores) == n, "%d scores, want %d", len(scores), n)
+		must.True(t, err != nil || len(scores) == n, "%d scores, want %d", len(scores), n)
 		for _, s := range scores {
-			must.Check(t, s >= -MaxScore && s <= MaxScore, "score %d", s)
+			must.True(t, s >= -MaxScore && s <= MaxScore, "score %d", s)
 		}
 	})
 }

@@ -109,7 +109,7 @@ func TestRead(t *testing.T) {
 	got := read(Hyde, "<think>x</think>Alice owns\n\n billing.", "q", 3)
 	must.Same(t, got, []string{"Alice owns billing."}, "hyde")
 	long := read(Hyde, "x"+strings.Repeat("é", MaxText), "q", 1)[0]
-	must.Check(t, len(long) == MaxText-1 && utf8.ValidString(long), "%d bytes", len(long))
+	must.True(t, len(long) == MaxText-1 && utf8.ValidString(long), "%d bytes", len(long))
 }
 
 func TestWrongAnswers(t *testing.T) {
@@ -155,13 +155,13 @@ func TestCues(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for _, spec := range []string{"", "openai", "openai:", "ollama:a b", "cohere:m"} {
-		must.Check(t, must.Err(Open(spec, model.ProviderOptions{})) != nil, "%q was opened", spec)
+		must.True(t, must.Err(Open(spec, model.ProviderOptions{})) != nil, "%q was opened", spec)
 	}
 	r := must.Get(Open("ollama:m", model.ProviderOptions{URL: "http://127.0.0.1:1"}))(t)
 	for _, n := range []int{0, MaxTexts + 1} {
-		must.Check(t, must.Err(r.Rewrite(t.Context(), Multi, "q", n)) != nil, "%d texts were accepted", n)
+		must.True(t, must.Err(r.Rewrite(t.Context(), Multi, "q", n)) != nil, "%d texts were accepted", n)
 	}
-	must.Check(t, must.Err(r.Rewrite(t.Context(), "other", "q", 1)) != nil, "another way was accepted")
+	must.True(t, must.Err(r.Rewrite(t.Context(), "other", "q", 1)) != nil, "another way was accepted")
 }
 
 func FuzzRead(f *testing.F) {
@@ -174,11 +174,11 @@ func FuzzRead(f *testing.F) {
 		for _, way := range []Way{Multi, Hyde, Cues} {
 			seen := map[string]bool{}
 			for _, text := range read(way, said, query, 3) {
-				must.Check(t, text != "" && len(text) <= MaxText && utf8.ValidString(text) && !seen[text],
+				must.True(t, text != "" && len(text) <= MaxText && utf8.ValidString(text) && !seen[text],
 					"%s: %q", way, text)
 				seen[text] = true
 			}
-			must.Check(t, len(seen) <= 3, "%s: %d texts", way, len(seen))
+			must.True(t, len(seen) <= 3, "%s: %d texts", way, len(seen))
 		}
 	})
 }

@@ -43,10 +43,10 @@ func TestAlone(t *testing.T) {
 				t.Errorf("%s without %s: %v, %v", fusion, lane, ok, rest.Validate())
 			}
 		}
-		must.Check(t, len(req.Weights) <= 0, "the request was changed")
+		must.True(t, len(req.Weights) <= 0, "the request was changed")
 	}
 	newest, ok := Alone(manyLanes(), retrieve.LaneRecency)
-	must.Check(t, ok && asksNothing(newest) && newest.Validate() == nil && checkRewritten(&newest) == nil,
+	must.True(t, ok && asksNothing(newest) && newest.Validate() == nil && checkRewritten(&newest) == nil,
 		"newest: %+v", newest)
 	if _, ok := Alone(manyLanes(), "dense:x"); ok {
 		t.Error("there is a lane that is not there")
@@ -66,7 +66,7 @@ func TestWeighing(t *testing.T) {
 	req.Weights = []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: 2 * fixed.One}, {Lane: retrieve.LaneTime, Weight: 5}}
 	got, ok := weighing(req, "sparse:s", 7)
 	want := []retrieve.LaneWeight{{Lane: retrieve.LaneText, Weight: 2 * fixed.One}, {Lane: retrieve.LaneTime, Weight: 5}, {Lane: "sparse:s", Weight: 7}}
-	must.Check(t, ok && slices.Equal(got.Weights, want) && len(req.Weights) == 2, "weights %v", got.Weights)
+	must.True(t, ok && slices.Equal(got.Weights, want) && len(req.Weights) == 2, "weights %v", got.Weights)
 	// Ranks have no weights: with weights all others count as they did.
 	req.Fusion, req.Weights = retrieve.RRF, []retrieve.LaneWeight{{Lane: retrieve.LaneTime, Weight: 5}}
 	got, ok = weighing(req, "dense:d", 0)
@@ -95,7 +95,7 @@ func TestTuning(t *testing.T) {
 	} {
 		tuned := must.Get(tunedRow(c.of.version, &tuning.Constant{Name: name, Value: 12_345}))(t)
 		got, own := c.want(tuned), c.want(c.of)
-		must.Check(t, got == 12_345 && own != got, "%s is %d, in the row %d", name, got, own)
+		must.True(t, got == 12_345 && own != got, "%s is %d, in the row %d", name, got, own)
 	}
 	u := Runner{Tuning: &tuning.Constant{Name: "sure-words", Value: 1 << 17}}
 	a := must.Get(u.Run(t.Context(), m, m, testCommit, req))(t)

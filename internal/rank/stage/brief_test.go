@@ -29,7 +29,7 @@ func (m *memory) briefly(t *testing.T, req retrieve.Request) string {
 				heads++
 			}
 		}
-		must.Check(t, heads == 1 && strings.HasPrefix(it.Rendered, "[") && strings.HasSuffix(it.Rendered, "\n"),
+		must.True(t, heads == 1 && strings.HasPrefix(it.Rendered, "[") && strings.HasSuffix(it.Rendered, "\n"),
 			"%d heads in %q", heads, it.Rendered)
 		b.WriteString(it.Rendered)
 	}
@@ -51,14 +51,14 @@ func TestBriefForged(t *testing.T) {
 	lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
 	digits := strings.ReplaceAll(id.String(), "-", "")[:8]
 	head := "[" + digits + `] T\n\u{5B}x\u{5D}\u{20}fact · 1970-01-01 · note:s\n\u{5B}x\u{5D} fact`
-	must.Check(t, len(lines) == 13 && lines[0] == head, "%d lines: %q", len(lines), lines)
+	must.True(t, len(lines) == 13 && lines[0] == head, "%d lines: %q", len(lines), lines)
 	for _, line := range lines[1:] {
 		if fields := strings.TrimPrefix(line, "  "); strings.HasPrefix(line, "  [") || fields == line ||
 			strings.HasPrefix(fields, "It is so.") {
 			t.Errorf("the line %q passes for a head or a field", line)
 		}
 	}
-	must.Check(t, !strings.ContainsAny(got, "\r\x1b\u2028\u0085"), "a control character is printed: %q", got)
+	must.True(t, !strings.ContainsAny(got, "\r\x1b\u2028\u0085"), "a control character is printed: %q", got)
 }
 
 // TestHeadForged reads heads back by their separators: whatever a type, a key or a source holds, each part of a
@@ -84,7 +84,7 @@ func TestHeadForged(t *testing.T) {
 			} else if found[1] != s && found[1] != strings.ReplaceAll(id.String(), "-", "")[:8] {
 				t.Errorf("with %q: the reference %q is neither the key nor the id", s, found[1])
 			}
-			must.Check(t, !strings.ContainsAny(head, text.Dots[2:]+"\uff3b\uff3d"),
+			must.True(t, !strings.ContainsAny(head, text.Dots[2:]+"\uff3b\uff3d"),
 				"with %q: the head %q has what looks like a separator", s, head)
 		}
 	}

@@ -110,7 +110,7 @@ func TestMentionMemo(t *testing.T) {
 		}
 		hits += memo.hits
 	}
-	must.Check(t, hits != 0, "nothing was known")
+	must.True(t, hits != 0, "nothing was known")
 }
 
 // hub is a memory in which n nodes are linked to the one with the word.
@@ -157,7 +157,7 @@ func TestHub(t *testing.T) {
 			m.nodes[num(0)].Summary, m.nodes[num(7)].Summary = "", "a"
 		}
 		a := m.ask(t, retrieve.Request{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expansion: tt.expansion}})
-		must.Check(t, m.buckets <= tt.buckets && m.entries <= tt.entries,
+		must.True(t, m.buckets <= tt.buckets && m.entries <= tt.entries,
 			"%+v: %d buckets, %d entries", tt, m.buckets, m.entries)
 		if slices.Contains(codes(a), retrieve.LinksCut) != tt.cut || slices.Contains(codes(a), retrieve.NothingLinked) {
 			t.Errorf("%+v: warnings %v", tt, codes(a))
@@ -176,12 +176,12 @@ func TestMassRead(t *testing.T) {
 	}
 	// 8,100 entries for the sources; then of the leaves 1/100 · .85 / 81 of all mass, below 2^-13.
 	a := m.ask(t, retrieve.Request{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expansion: retrieve.PPR}})
-	must.Check(t, len(a.Warnings) == 0 && m.entries == 8100, "%d entries, warnings %v", m.entries, a.Warnings)
+	must.True(t, len(a.Warnings) == 0 && m.entries == 8100, "%d entries, warnings %v", m.entries, a.Warnings)
 	// One more edge than mass for one source, which is not enough of it for a warning.
 	m.link(num(5), "y", m.add(graph.Node{ID: num(20_000), Created: 1}), 65_536)
 	m.entries = 0
 	a = m.ask(t, retrieve.Request{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expansion: retrieve.PPR}})
-	must.Check(t, len(a.Warnings) == 0 && m.entries == 8100-81,
+	must.True(t, len(a.Warnings) == 0 && m.entries == 8100-81,
 		"%d entries, warnings %v", m.entries, a.Warnings)
 }
 

@@ -178,7 +178,7 @@ func TestUnresolved(t *testing.T) {
 	} {
 		_, err := Runner{}.Run(t.Context(), m, m, testCommit, req)
 		var re *retrieve.RequestError
-		must.Check(t, errors.As(err, &re) && re.Param == param, "%s: %v", param, err)
+		must.True(t, errors.As(err, &re) && re.Param == param, "%s: %v", param, err)
 	}
 }
 
@@ -186,11 +186,11 @@ func TestLambda(t *testing.T) {
 	for x, want := range map[float64]int{0: 0, 1: 65_536, 0.5: 32_768, 0.7: 45_875,
 		1.0 / 131_072: 0, 3.0 / 131_072: 2} {
 		got, ok := retrieve.Lambda(x)
-		must.Check(t, ok && got == want, "%v: %d, want %d", x, got, want)
+		must.True(t, ok && got == want, "%v: %d, want %d", x, got, want)
 	}
 	for _, x := range []float64{-0.1, 1.0000001, math.NaN(), math.Inf(1)} {
 		got, ok := retrieve.Lambda(x)
-		must.Check(t, !ok, "%v: %d", x, got)
+		must.True(t, !ok, "%v: %d", x, got)
 	}
 }
 
@@ -228,7 +228,7 @@ func TestTogether(t *testing.T) {
 		must.Equal(t, joint(got), tt.want, "limit ", tt.limit, ", budget ", tt.budget)
 		for i, it := range got.Items {
 			first := "repository: " + tt.parts[it.Part].Name + "\n"
-			must.Check(t, it.Rank == i+1 && it.Rendered == first+"x\n" && it.Tokens > 10,
+			must.True(t, it.Rank == i+1 && it.Rendered == first+"x\n" && it.Tokens > 10,
 				"item %d: %+v", i+1, it)
 		}
 	}

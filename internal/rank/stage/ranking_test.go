@@ -29,7 +29,7 @@ func TestRankings(t *testing.T) {
 			constants += beside
 		}
 		got := fmt.Sprintf("%x", sha256.Sum256([]byte(constants)))
-		must.Check(t, got == pinned[row.version], "ranking %d is %s, with %s", row.version, got, constants)
+		must.True(t, got == pinned[row.version], "ranking %d is %s, with %s", row.version, got, constants)
 		delete(pinned, row.version)
 	}
 	if len(pinned) > 0 || rankingOf(0) != rankingOf(retrieve.RankingVersion) ||
@@ -55,10 +55,10 @@ func TestRankingGone(t *testing.T) {
 		}
 		again, _ := m.ask(t, req).Receipt()
 		d := retrieve.CompareReceipts(r, again)
-		must.Check(t, d == nil, "receipt of ranking %d: %+v", version, d)
+		must.True(t, d == nil, "receipt of ranking %d: %+v", version, d)
 	}
 	lookup, _ := m.ask(t, retrieve.Request{Text: "web", Ranking: retrieve.PlainRanking}).Receipt()
-	must.Check(t, lookup.Validate() != nil, "a receipt of a lookup is taken")
+	must.True(t, lookup.Validate() != nil, "a receipt of a lookup is taken")
 	for _, version := range []int{-2, retrieve.RankingVersion + 1} {
 		refused(t, retrieve.Request{Ranking: version}, "ranking", fmt.Sprint(version))
 	}
@@ -72,7 +72,7 @@ func refused(t *testing.T, req retrieve.Request, param string, words ...string) 
 	var bad *retrieve.RequestError
 	must.Require(t, errors.As(err, &bad) && bad.Param == param, "%+v: %v", req, err)
 	for _, w := range words {
-		must.Check(t, strings.Contains(err.Error(), w), "%v: not a word of %s", err, w)
+		must.True(t, strings.Contains(err.Error(), w), "%v: not a word of %s", err, w)
 	}
 }
 

@@ -56,7 +56,7 @@ func TestReceiptRequestRefuses(t *testing.T) {
 		got := must.Get(retrieve.DecodeReceipt(later.Encode()))(t, "receipt of another engine")
 		_, err := got.Request(string(text))
 		must.Fail(t, err, retrieve.ErrRankingVersion, later.Engine)
-		must.Check(t, slices.Equal(got.Encode(), later.Encode()),
+		must.True(t, slices.Equal(got.Encode(), later.Encode()),
 			"receipt of another engine changes when it is read and written")
 	}
 }
@@ -89,7 +89,7 @@ func TestCompareReceipts(t *testing.T) {
 		}
 		c.change(now)
 		d := retrieve.CompareReceipts(old, now)
-		must.Check(t, d != nil && d.Field == c.field && d.Item == c.item && d.Old != d.New,
+		must.True(t, d != nil && d.Field == c.field && d.Item == c.item && d.Old != d.New,
 			"difference %+v, want %s of item %d", d, c.field, c.item)
 		if back := retrieve.CompareReceipts(now, old); back == nil || back.Old != d.New || back.New != d.Old {
 			t.Errorf("the other way: %+v, want the reverse of %+v", back, d)

@@ -78,7 +78,7 @@ func TestFlagNames(t *testing.T) {
 		v := ipld.MapValue(ipld.Entry{Key: name, Value: ipld.Value{}})
 		_, err := complete.ParseRequestJSON(v, retrieve.Request{})
 		var re *retrieve.RequestError
-		must.Check(t, errors.As(err, &re) && re.Param == name && !strings.Contains(re.Reason, "unknown"),
+		must.True(t, errors.As(err, &re) && re.Param == name && !strings.Contains(re.Reason, "unknown"),
 			"%s: %v", name, err)
 	}
 }
@@ -117,7 +117,7 @@ func TestEdgeWeights(t *testing.T) {
 	for _, req := range []retrieve.Request{{ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: weights}},
 		{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0), EdgeWeights: weights}}} {
 		got := codes(m.ask(t, req))
-		must.Check(t, slices.Contains(got, retrieve.EdgeWeightsUnused), "warnings %v", got)
+		must.True(t, slices.Contains(got, retrieve.EdgeWeightsUnused), "warnings %v", got)
 	}
 	if got := codes(m.ask(t, retrieve.Request{Text: "a",
 		ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: weights}})); len(got) > 0 {
@@ -287,7 +287,7 @@ func TestWeightsRefused(t *testing.T) {
 		m := shelf()
 		_, err := Runner{}.Run(t.Context(), m, m, testCommit, c.req)
 		var re *retrieve.RequestError
-		must.Check(t, errors.As(err, &re) && re.Param == "weights" && strings.Contains(re.Reason, c.reason),
+		must.True(t, errors.As(err, &re) && re.Param == "weights" && strings.Contains(re.Reason, c.reason),
 			"%s: %v", c.name, err)
 	}
 	must.Fail(t, (retrieve.Request{Fusion: "max"}).Validate(), retrieve.ErrRequest)

@@ -69,15 +69,15 @@ func TestRerankerFails(t *testing.T) {
 			t.Errorf("%s: %v, warnings %v", name, order(a), codes(a))
 		}
 		text := a.Warnings[0].Message()
-		must.Check(t, strings.Contains(text, "judge:1"), "%v", text)
+		must.True(t, strings.Contains(text, "judge:1"), "%v", text)
 		replayed(t, m, a)
 	}
 	// One node alone is not worth a question, and no answer to it is missed.
 	j := &judge{score: fine}
 	a := m.ask(t, retrieve.Request{Text: "web", RerankOptions: retrieve.RerankOptions{Reranker: j, RerankTop: new(1)}})
-	must.Check(t, len(a.Warnings) == 0 && j.texts == nil, "asked %q, warnings %v", j.texts, a.Warnings)
+	must.True(t, len(a.Warnings) == 0 && j.texts == nil, "asked %q, warnings %v", j.texts, a.Warnings)
 	a = m.ask(t, retrieve.Request{RerankOptions: retrieve.RerankOptions{Reranker: j}})
-	must.Check(t, slices.Equal(codes(a), []retrieve.Code{retrieve.NotReranked}) && j.texts == nil,
+	must.True(t, slices.Equal(codes(a), []retrieve.Code{retrieve.NotReranked}) && j.texts == nil,
 		"blank: asked %q, warnings %v", j.texts, a.Warnings)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("why")
@@ -103,9 +103,9 @@ func TestRerankJSON(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	q, err = complete.ParseRequestJSON(parsed(t, `{"text":"y"}`), base)
-	must.Check(t, err == nil && q.Request.Reranker == j, "%+v, %v", q.Request, err)
+	must.True(t, err == nil && q.Request.Reranker == j, "%+v, %v", q.Request, err)
 	q, err = complete.ParseRequestJSON(parsed(t, `{"rerank":""}`), base)
-	must.Check(t, err == nil && q.Request.Reranker == nil, "%+v, %v", q.Request, err)
+	must.True(t, err == nil && q.Request.Reranker == nil, "%+v, %v", q.Request, err)
 }
 
 // fakeModel embeds and rewrites, and notes what it is told.

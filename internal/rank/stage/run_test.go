@@ -239,7 +239,7 @@ func TestErrorsComeBack(t *testing.T) {
 			m, sources := c.of()
 			m.failOn = method
 			a, err := (Runner{}).Run(t.Context(), sources, sources, testCommit, ofAll(c.req))
-			must.Check(t, errors.Is(err, errBroken) && a == nil, "%s: %s fails: %v, %v", name, method, a, err)
+			must.True(t, errors.Is(err, errBroken) && a == nil, "%s: %s fails: %v, %v", name, method, a, err)
 		}
 	}
 	m := library()
@@ -267,7 +267,7 @@ func TestIndexWithoutVectors(t *testing.T) {
 		{Vectors: vectorOf("m", 1)}, {Sparse: sparseOf("s", graph.Term{Term: "y", Weight: 1})},
 	} {
 		a, err := Runner{}.Run(t.Context(), m, struct{ source.Index }{m}, testCommit, req)
-		must.Check(t, err != nil && a == nil, "%+v: %v, %v", req, a, err)
+		must.True(t, err != nil && a == nil, "%+v: %v, %v", req, a, err)
 	}
 }
 
@@ -283,7 +283,7 @@ func TestAcceptFails(t *testing.T) {
 	req := retrieve.Request{Where: []retrieve.Predicate{{Name: "p", Op: retrieve.Exists}}}
 	f := source.NewFilter(newMemory(), &req)
 	ok, err := f.Accept(t.Context())(brokenDocument{source.NodeDocument(n)})
-	must.Check(t, !ok && errors.Is(err, errBroken), "accepted %v, error %v", ok, err)
+	must.True(t, !ok && errors.Is(err, errBroken), "accepted %v, error %v", ok, err)
 }
 
 // TestHiddenStates checks every state, let through and not, in each place where marks count.
@@ -404,7 +404,7 @@ func TestCountEdges(t *testing.T) {
 		p.Op, p.Value = retrieve.GreaterEqual, ipld.IntValue(c.most)
 		f := source.NewFilter(m, &c.req)
 		got := must.Get(f.CountEdges(t.Context(), hub, p))(t)
-		must.Check(t, got == c.want, "%d of %v at most %d", got, c.req.Marks, c.most)
+		must.True(t, got == c.want, "%d of %v at most %d", got, c.req.Marks, c.most)
 	}
 	p.Edges = retrieve.In
 	f := source.NewFilter(m, &retrieve.Request{})

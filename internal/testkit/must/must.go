@@ -61,12 +61,6 @@ func True(t T, holds bool, format string, args ...any) {
 	}
 }
 
-// Check is True.
-func Check(t T, holds bool, format string, args ...any) {
-	t.Helper()
-	True(t, holds, format, args...)
-}
-
 // Contain fails the test, and lets it go on, if a text lacks a part.
 func Contain(t T, text, part string, what ...any) {
 	t.Helper()

@@ -186,10 +186,10 @@ func TestMembersInOrder(t *testing.T) {
 	p := find(t, list)
 	for c := range p.Len() {
 		for i, m := range p.Members(c) {
-			must.Check(t, i <= 0 || byInside(p.Members(c)[i-1], m) < 0,
+			must.True(t, i <= 0 || byInside(p.Members(c)[i-1], m) < 0,
 				"community %d: member %d is out of order", c, i)
 			of, ok := p.Of(m.ID)
-			must.Check(t, ok && of == c, "node %v is in %d, not in %d", m.ID, of, c)
+			must.True(t, ok && of == c, "node %v is in %d, not in %d", m.ID, of, c)
 		}
 	}
 	if _, ok := p.Of(node(99)); ok {

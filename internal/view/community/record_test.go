@@ -44,7 +44,7 @@ func TestRecord(t *testing.T) {
 			t.Errorf("%d communities come back as %d others", p.Len(), got.Len())
 		}
 		again, _ := got.Encode(outTree)
-		must.Check(t, bytes.Equal(again, record), "the record of what was read is another")
+		must.True(t, bytes.Equal(again, record), "the record of what was read is another")
 	}
 }
 

@@ -162,7 +162,7 @@ func (m *memory) try(get *faulty, way string, want []any) {
 		return
 	}
 	for i := range want {
-		must.Check(m.t, i < len(got) && reflect.DeepEqual(got[i], want[i]),
+		must.True(m.t, i < len(got) && reflect.DeepEqual(got[i], want[i]),
 			"block %s %s: not seen, but answer %d differs", get.at, way, i)
 	}
 }
@@ -271,10 +271,10 @@ func TestClaims(t *testing.T) {
 		}
 		changes := []VectorChange{{ID: denseID(1), Model: "m", New: make([]int8, 64)}}
 		_, err = Update(t.Context(), m.blocks, m.manifest, m.of(), yielded(changes), UpdateOptions{})
-		must.Check(t, n <= 1 || err != nil, "%d segments: updated", n)
+		must.True(t, n <= 1 || err != nil, "%d segments: updated", n)
 		runtime.ReadMemStats(&after)
 		got := after.TotalAlloc - before.TotalAlloc
-		must.Check(t, got <= 24<<20, "%d segments: %d bytes allocated", n, got)
+		must.True(t, got <= 24<<20, "%d segments: %d bytes allocated", n, got)
 	}
 }
 
@@ -394,7 +394,7 @@ func TestLater(t *testing.T) {
 			}
 		}
 		stats, err := readStats(t.Context(), m.blocks, m.manifest)
-		must.Check(t, err == nil && merges >= 1 && stats.Segments <= 2*(maxWaiting+1),
+		must.True(t, err == nil && merges >= 1 && stats.Segments <= 2*(maxWaiting+1),
 			"%d merges, %+v, %v", merges, stats, err)
 		t.Logf("%d merges, %+v", merges, stats)
 		for _, model := range models { // updates of both groups that merge by themselves

@@ -46,7 +46,7 @@ func seedBlocks(f *testing.F) [][]byte {
 // checkError fails where an error is none of those that damage may cause.
 func checkError(t testing.TB, err error) {
 	t.Helper()
-	must.Check(t, err == nil || errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNotFound),
+	must.True(t, err == nil || errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNotFound),
 		"error of no kind: %v", err)
 }
 

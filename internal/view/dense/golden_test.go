@@ -164,13 +164,13 @@ func TestUpdateCost(t *testing.T) {
 		t.Logf("of %d: %d updates write %+v, one at most %+v, and read %+v", n, updates, written, most,
 			read)
 		// One vector takes about 500 bytes with its overhead, a merge 64 of them at most.
-		must.Check(t, most.blocks <= 3 && most.bytes <= 48<<10 && written.bytes <= updates*3<<10,
+		must.True(t, most.blocks <= 3 && most.bytes <= 48<<10 && written.bytes <= updates*3<<10,
 			"of %d: one update writes up to %+v, all %+v", n, most, written)
-		must.Check(t, read.blocks <= updates*5, "of %d: read %+v", n, read)
+		must.True(t, read.blocks <= updates*5, "of %d: read %+v", n, read)
 		if small.blocks == 0 {
 			small = written
 		}
-		must.Check(t, written.blocks <= small.blocks+4 && written.bytes <= small.bytes+4<<10,
+		must.True(t, written.blocks <= small.blocks+4 && written.bytes <= small.bytes+4<<10,
 			"of %d: writes %+v, of 2000 %+v", n, written, small)
 		m.blocks = blocks.Blocks
 		m.verify()

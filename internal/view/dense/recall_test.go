@@ -226,8 +226,8 @@ func checkRecall(
 	asked /= int64(len(questions))
 	t.Logf("%s: recall@10 %.4f, a new process reads %d vectors, and %d blocks of %d bytes", name, float64(found)/float64(all),
 		asked, n.Load()/int64(len(questions)+1), size.Load()/int64(len(questions)+1))
-	must.Check(t, 100*found >= 99*all && all == 10*len(questions), "%s: found %d of %d", name, found, all)
-	must.Check(t, asked <= most, "%s: read %d vectors for a question, want %d at most", name, asked, most)
+	must.True(t, 100*found >= 99*all && all == 10*len(questions), "%s: found %d of %d", name, found, all)
+	must.True(t, asked <= most, "%s: read %d vectors for a question, want %d at most", name, asked, most)
 }
 
 // open opens an index with a new cache, as a new process does.

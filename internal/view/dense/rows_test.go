@@ -217,7 +217,7 @@ func TestOwnOrder(t *testing.T) {
 		t.Errorf("%+v", res)
 	}
 	for _, h := range res.Own {
-		must.Check(t, h.Score >= 1 && h.Score <= 1<<16, "%+v", h)
+		must.True(t, h.Score >= 1 && h.Score <= 1<<16, "%+v", h)
 	}
 }
 

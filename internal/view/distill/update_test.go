@@ -231,7 +231,7 @@ func check(t *testing.T, blocks distill.Blocks, tree distill.Tree, w *world) {
 		if err != nil {
 			return false, err
 		}
-		must.Check(t, d.Label != "" || !d.Scope.IsZero() || d.Facts == visible,
+		must.True(t, d.Label != "" || !d.Scope.IsZero() || d.Facts == visible,
 			"the root has %d facts of %d", d.Facts, visible)
 		if len(d.Kids) == 1 || len(d.Kids) > 0 && d.Members <= distill.MaxMembers && d.Size <= distill.MaxSize {
 			t.Errorf("%s: %d children with %d members", d.ID(), len(d.Kids), d.Members)
@@ -295,13 +295,13 @@ func TestUpdateCost(t *testing.T) {
 		next, work := made(t, blocks, tree, old, w, []graph.ID{id})
 		after := must.Get(next.Above(t.Context(), blocks, w, id))(t)
 		height := max(len(before), len(after))
-		must.Check(t, work.Digests <= 2*height+4 && work.Facts <= 4*distill.MaxMembers,
+		must.True(t, work.Digests <= 2*height+4 && work.Facts <= 4*distill.MaxMembers,
 			"height %d: %+v", height, work)
 		tree = next
 	}
-	must.Check(t, first.Digests >= 100, "only %d digests", first.Digests)
+	must.True(t, first.Digests >= 100, "only %d digests", first.Digests)
 	_, nothing := made(t, blocks, tree, w, w, nil)
-	must.Check(t, nothing.Digests <= 1, "%+v for nothing", nothing)
+	must.True(t, nothing.Digests <= 1, "%+v for nothing", nothing)
 }
 
 // TestCompare: walking two trees finds the facts that differ, and reads little.
@@ -339,10 +339,10 @@ func TestCompare(t *testing.T) {
 			got.Facts[i].Scope = graph.ID{}
 		}
 		must.Same(t, got.Facts, want, "seed ", seed, ": facts")
-		must.Check(t, got.Read != 0 && got.Read <= first.Digests,
+		must.True(t, got.Read != 0 && got.Read <= first.Digests,
 			"seed %d: %d of %d digests read", seed, got.Read, first.Digests)
 		few := must.Get(distill.Compare(t.Context(), blocks, tree, next, 3))(t)
-		must.Check(t, few.More, "seed %d: %+v", seed, few)
+		must.True(t, few.More, "seed %d: %+v", seed, few)
 	}
 }
 
@@ -407,7 +407,7 @@ func TestNear(t *testing.T) {
 				}
 				last = one.Distance
 			}
-			must.Check(t, maps.Equal(got, want) && len(list) == len(got),
+			must.True(t, maps.Equal(got, want) && len(list) == len(got),
 				"%d found within %d of %s, want %d", len(got), most, sem, len(want))
 			if most <= 5 {
 				less = less || read < len(all)/2
@@ -417,7 +417,7 @@ func TestNear(t *testing.T) {
 			}
 		}
 	}
-	must.Check(t, less, "all hashes were compared, however near they are to be")
+	must.True(t, less, "all hashes were compared, however near they are to be")
 }
 
 // TestHashesDamaged: a key that no hash can have is refused when it is read.
@@ -488,10 +488,10 @@ func TestSummarize(t *testing.T) {
 func TestParseID(t *testing.T) {
 	for _, id := range []string{"root", "root/0123", idOf(1).String(), idOf(1).String() + "/3"} {
 		scope, label, ok := distill.ParseID(id)
-		must.Check(t, ok && distill.DigestID(scope, label) == id, "%s: %s %q %v", id, scope, label, ok)
+		must.True(t, ok && distill.DigestID(scope, label) == id, "%s: %s %q %v", id, scope, label, ok)
 	}
 	for _, id := range []string{"", "root/", "root/4", "root/3/1", "x", graph.ID{}.String(), "root/" + strings.Repeat("0", 97)} {
 		_, _, ok := distill.ParseID(id)
-		must.Check(t, !ok, "%q is taken for a digest", id)
+		must.True(t, !ok, "%q is taken for a digest", id)
 	}
 }

@@ -45,7 +45,7 @@ func TestInput(t *testing.T) {
 	for _, n := range []int64{0, -1, 1, 63, -64, 1 << 40, -1 << 63, 1<<63 - 1} {
 		in := input{b: putInt(nil, n)}
 		got := in.int()
-		must.Check(t, got == n && !in.bad, "%d reads back as %d", n, got)
+		must.True(t, got == n && !in.bad, "%d reads back as %d", n, got)
 	}
 }
 
@@ -179,7 +179,7 @@ func TestDict(t *testing.T) {
 		t.Errorf("a term after the last: %t, %v", ok, err)
 	}
 	for _, term := range []string{"", strings.Repeat("z", maxTerm+1)} {
-		must.Check(t, w.dict.add(term, &entry{neg: 1}) != nil, "term of %d bytes written", len(term))
+		must.True(t, w.dict.add(term, &entry{neg: 1}) != nil, "term of %d bytes written", len(term))
 	}
 }
 
@@ -198,9 +198,9 @@ func TestMeta(t *testing.T) {
 	}
 	for i := range docs {
 		typ := p.typ(7 + uint32(i))
-		must.Check(t, typ == docs[i].typ && p.has(7+uint32(i)), "document %d is of type %.9q", i, typ)
+		must.True(t, typ == docs[i].typ && p.has(7+uint32(i)), "document %d is of type %.9q", i, typ)
 	}
-	must.Check(t, !p.has(6) && !p.has(11) && !(*metaPart)(nil).has(0), "a document of another part")
+	must.True(t, !p.has(6) && !p.has(11) && !(*metaPart)(nil).has(0), "a document of another part")
 	outside := putInt([]byte{0}, int64(graph.MaxTime)+1)
 	far := putInt([]byte{0}, 1<<62)
 	one := func(times []byte) []byte { return append([]byte{1, 1, 1, 'a', 0, byte(len(times)), 0}, times...) }
@@ -227,7 +227,7 @@ func TestMeta(t *testing.T) {
 		if err == nil {
 			_, err = p.group(nil, 0)
 		}
-		must.Check(t, err != nil, "%s: read as %+v", name, p)
+		must.True(t, err != nil, "%s: read as %+v", name, p)
 	}
 	p, err = decodeMeta(one([]byte{0, 0}), docKey(0), 1)
 	if err == nil {

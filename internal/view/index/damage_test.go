@@ -223,10 +223,10 @@ func FuzzParts(f *testing.F) {
 			}
 			// Columns may be wider than need be, and a part has docsPerPart documents at most.
 			b := encodeLens(docs)
-			must.Check(t, n > docsPerPart || len(b) <= len(data), "lengths %x come back as %x", data, b)
+			must.True(t, n > docsPerPart || len(b) <= len(data), "lengths %x come back as %x", data, b)
 		}
 		if p, err := decodeMeta(data, docKey(0), n); err == nil {
-			must.Check(t, p.n <= n, "%d documents of %d", p.n, n)
+			must.True(t, p.n <= n, "%d documents of %d", p.n, n)
 			for g := range metaGroups(p.n) {
 				if _, err := p.group(nil, g); err != nil && !errors.Is(err, store.ErrCorrupt) {
 					t.Errorf("group %d: %v", g, err)
@@ -249,7 +249,7 @@ func tryDict(t *testing.T, data []byte) {
 	}
 	for i := range len(p.restarts) / 2 {
 		for it := p.group(i); it.next(); {
-			must.Check(t, len(it.term) != 0 && len(it.term) <= maxTerm, "term of %d bytes", len(it.term))
+			must.True(t, len(it.term) != 0 && len(it.term) <= maxTerm, "term of %d bytes", len(it.term))
 		}
 	}
 	_, _, _ = p.find("word7")

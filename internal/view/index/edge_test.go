@@ -176,7 +176,7 @@ func TestUpdateUnchanged(t *testing.T) {
 	must.Equal(t, update(t, blocks, m, docs, next), m, "a change of what is not indexed made a new manifest")
 	must.Equal(t, update(t, blocks, m, nil, nil), m, "no change made a new manifest")
 	copied.Created++
-	must.Check(t, update(t, blocks, m, docs, next) != m, "a change of a time made no new manifest")
+	must.True(t, update(t, blocks, m, docs, next) != m, "a change of a time made no new manifest")
 }
 
 func TestUpdateRefuses(t *testing.T) {
@@ -388,7 +388,7 @@ func TestDocByID(t *testing.T) {
 			}
 		}
 	}
-	must.Check(t, live != 0, "no document lives")
+	must.True(t, live != 0, "no document lives")
 }
 
 // TestRemoveAll removes everything if that makes a merge, which leaves no segment.

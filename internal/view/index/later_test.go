@@ -54,7 +54,7 @@ func TestLater(t *testing.T) {
 	}
 	opt := UpdateOptions{Later: d}
 	m := must.Get(Update(ctx, w, ipld.CID{}, zipfDocs(base), opt))(t)
-	must.Check(t, !d.asked, "an update of many changes left a merge for later")
+	must.True(t, !d.asked, "an update of many changes left a merge for later")
 	merges, worst, wait := 0, 0, 0
 	var lost ipld.CID                                              // the key of a merge that was made, and whose segment is gone
 	for i := 0; i < updates || merges < 2 && i < len(fresh); i++ { // a merge waits as long as the seed says
@@ -85,13 +85,13 @@ func TestLater(t *testing.T) {
 			merges++
 		}
 	}
-	must.Check(t, merges >= 2, "%d merges during %d updates", merges, updates)
+	must.True(t, merges >= 2, "%d merges during %d updates", merges, updates)
 	checkVerify(t, w.Blocks, m, docs)
 	last := Change{ID: fresh[0].Node.ID, Old: docs[fresh[0].Node.ID]}
 	m = must.Get(Update(ctx, w, m, one(last), UpdateOptions{}))(t)
 	delete(docs, last.ID)
 	man, err := ReadManifest(ctx, w, m)
-	must.Check(t, err == nil && man.Run == (segment.Run{}) && len(man.Segments) <= 8*7,
+	must.True(t, err == nil && man.Run == (segment.Run{}) && len(man.Segments) <= 8*7,
 		"an update that merges by itself left %+v of %d segments: %v", man.Run, len(man.Segments), err)
 	if key, c, err := Format.MergeWaiting(ctx, w, m); key.Defined() || c.Defined() || err != nil {
 		t.Errorf("merged %s for %s where nothing waits: %v", c, key, err)
@@ -121,7 +121,7 @@ func TestLaterIsBounded(t *testing.T) {
 		man := must.Get(ReadManifest(ctx, blocks, m))(t)
 		most, waited = max(most, len(man.Segments)), waited || man.Run.Count > 0
 	}
-	must.Check(t, waited && most <= maxWaiting+1, "%d segments at most, waited: %v", most, waited)
+	must.True(t, waited && most <= maxWaiting+1, "%d segments at most, waited: %v", most, waited)
 }
 
 // TestLaterDamaged: a merged segment that is damaged is passed over.
@@ -142,7 +142,7 @@ func TestLaterDamaged(t *testing.T) {
 			d.made[man.Key(Format.Name)] = m
 		}
 	}
-	must.Check(t, len(d.made) != 0, "no merge was left for later")
+	must.True(t, len(d.made) != 0, "no merge was left for later")
 	checkVerify(t, blocks, m, docs)
 }
 
@@ -277,8 +277,8 @@ func TestDraftApart(t *testing.T) {
 		}
 		d.Seal()
 		must.Equal(t, index(d), want, "room for ", most, ": manifest")
-		must.Check(t, len(room.data) >= draftHeld && (len(d.docs) == len(docs)) == (most == 1<<30),
+		must.True(t, len(room.data) >= draftHeld && (len(d.docs) == len(docs)) == (most == 1<<30),
 			"room for %d: has %d bytes of %d documents", most, len(room.data), len(d.docs))
-		must.Check(t, d.size <= draftHeld+2*draftPieceBytes, "%d bytes in memory", d.size)
+		must.True(t, d.size <= draftHeld+2*draftPieceBytes, "%d bytes in memory", d.size)
 	}
 }

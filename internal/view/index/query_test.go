@@ -167,7 +167,7 @@ func TestTermsAreRemembered(t *testing.T) {
 			clear(read.got)
 			df := must.Get(x.TermStats(t.Context(), term))(t, term)
 			must.Equal(t, df, want, term)
-			must.Check(t, ask != 1 || len(read.got) <= 0, "%s: read a second time", term)
+			must.True(t, ask != 1 || len(read.got) <= 0, "%s: read a second time", term)
 		}
 	}
 }

@@ -110,7 +110,7 @@ func TestReadings(t *testing.T) {
 			checkRead(t, x, query, got)
 		}
 	}
-	must.Check(t, found != 0, "nothing was read as anything else")
+	must.True(t, found != 0, "nothing was read as anything else")
 }
 
 // checkRead searches for a query that is read otherwise: each term that is read as another gives
@@ -196,6 +196,6 @@ func TestReadingWork(t *testing.T) {
 		got, err := open(cache).Analyse(word[:at] + "q" + word[at:]).Readings(context.Background())
 		must.Require(t, err == nil && len(got) == 1, "%s: %v, %v", word, got, err)
 		n := cache.Len()
-		must.Check(t, n <= parts/6, "%s read %d of %d parts", word, n, parts)
+		must.True(t, n <= parts/6, "%s read %d of %d parts", word, n, parts)
 	}
 }

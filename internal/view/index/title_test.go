@@ -60,7 +60,7 @@ func TestMentions(t *testing.T) {
 			must.Same(t, again, named, "titles named in ", d.Content)
 		}
 	}
-	must.Check(t, found != 0, "no title stood in any text")
+	must.True(t, found != 0, "no title stood in any text")
 }
 
 func TestMentionsBounds(t *testing.T) {
@@ -99,7 +99,7 @@ func TestMentionsBounds(t *testing.T) {
 	for end, want := range map[string]int{"-é": 1, "-- name2": 2, "-- name23": 2, "--- name23": 1} {
 		long := "name1 " + strings.Repeat("-", maxTitleBytes-len("name1 -- name2")) + end + "3"
 		ids, err := x.TitlesIn(ctx, long)
-		must.Check(t, err == nil && len(ids) == want && x.HasTitle(long, "name1"),
+		must.True(t, err == nil && len(ids) == want && x.HasTitle(long, "name1"),
 			"a text that is cut after %q has %d titles, %v, want %d", end, len(ids), err, want)
 	}
 	for summary, want := range map[string]int{
@@ -164,7 +164,7 @@ func TestTitleSums(t *testing.T) {
 		want = append(want, h.stored())
 		must.Same(t, appendSums([]uint32{7}, titleKey(title)), want, title, " has the sums")
 		other := seen[h.stored()]
-		must.Check(t, other == nil, "%q and %q have one sum", title, other)
+		must.True(t, other == nil, "%q and %q have one sum", title, other)
 		seen[h.stored()] = title
 	}
 	must.Equal(t, sumOf([]string{"steeli", "dan"}).stored(), uint32(0xa68e_14ce), "sum")
@@ -240,7 +240,7 @@ func TestTitlesFewSegments(t *testing.T) {
 			apart++
 		}
 	}
-	must.Check(t, len(find.segs) == 41 && apart == 1,
+	must.True(t, len(find.segs) == 41 && apart == 1,
 		"%d segments, %d of them searched separately", len(find.segs), apart)
 	for i := range 640 {
 		ids, err := x.TitlesIn(t.Context(), fmt.Sprintf("a name%d word", i))
@@ -271,7 +271,7 @@ func TestTitlesVerified(t *testing.T) {
 				titles++
 			}
 		}
-		must.Check(t, err == nil && titles == want && len(found) == want, "%v, %v, want %d", found, err, want)
+		must.True(t, err == nil && titles == want && len(found) == want, "%v, %v, want %d", found, err, want)
 	}
 }
 

@@ -69,7 +69,7 @@ func TestUpdateWork(t *testing.T) {
 		m = must.Get(Update(ctx, w, m, one(c), UpdateOptions{}))(t)
 		total += w.bytes
 		if i%8 != 7 {
-			must.Check(t, w.blocks == 2 && w.bytes <= leastMost,
+			must.True(t, w.blocks == 2 && w.bytes <= leastMost,
 				"update %d wrote %d blocks of %d bytes", i, w.blocks, w.bytes)
 			continue
 		}
@@ -112,7 +112,7 @@ func TestQueryWork(t *testing.T) {
 		read.got = map[ipld.CID]int{}
 		res := must.Get(x.Text(ctx, c.query, accept, c.k))(t)
 		t.Logf("%q: %d hits, %d of %d blocks", c.query, len(res.Hits), len(read.got), all)
-		must.Check(t, len(read.got) <= c.most,
+		must.True(t, len(read.got) <= c.most,
 			"query %q read %d blocks, want at most %d", c.query, len(read.got), c.most)
 		read.got = map[ipld.CID]int{}
 		if _, err = x.Text(ctx, c.query, accept, c.k); err != nil || len(read.got) != 0 {
@@ -147,7 +147,7 @@ func TestBulkMemory(t *testing.T) {
 	}
 	small, big := peak(3000), peak(15_000)
 	t.Logf("heap of %d bytes for 3,000 documents, %d for 15,000", small, big)
-	must.Check(t, big <= small+1<<20, "heap grew from %d to %d bytes", small, big)
+	must.True(t, big <= small+1<<20, "heap grew from %d to %d bytes", small, big)
 }
 
 // discard keeps nothing.
@@ -203,7 +203,7 @@ func TestVerifyNames(t *testing.T) {
 	must.Equal(t, len(found), 2, "a node too many")
 	more := collect(docs[id], docs[graph.NodeID("edge 1")], node(graph.Node{}))
 	found, err = verify(context.Background(), blocks, m, documents(more))
-	must.Check(t, err == nil && len(found) >= 1, "a node too few: %v, %v", found, err)
+	must.True(t, err == nil && len(found) >= 1, "a node too few: %v, %v", found, err)
 }
 
 // zipfDocs yields n documents of about 20 words each from a vocabulary of 50,000, ids ascending.

@@ -36,7 +36,7 @@ func (f *faulty) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 // checkError fails if an error is not one that damage may cause.
 func checkError(t testing.TB, err error) {
 	t.Helper()
-	must.Check(t, err == nil || errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNotFound),
+	must.True(t, err == nil || errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNotFound),
 		"error of no kind: %v", err)
 }
 
@@ -191,7 +191,7 @@ func TestCosts(t *testing.T) {
 			x := m.open(new(segment.Cache))
 			blocks.read = work{}
 			m.same(x, testID(rng.IntN(n)))
-			must.Check(t, blocks.read.blocks <= 2 && blocks.read.bytes <= partSize+dirBytes,
+			must.True(t, blocks.read.blocks <= 2 && blocks.read.bytes <= partSize+dirBytes,
 				"%d nodes: looking one up reads %v", n, blocks.read)
 		}
 		var read, written work
@@ -209,7 +209,7 @@ func TestCosts(t *testing.T) {
 		if written.bytes > updates*3000 || written.blocks > updates*5/2 || read.blocks > updates*4 {
 			t.Errorf("%d nodes: %d updates read %v and wrote %v", n, updates, read, written)
 		}
-		must.Check(t, len(x.segs) <= 12, "%d segments", len(x.segs))
+		must.True(t, len(x.segs) <= 12, "%d segments", len(x.segs))
 	}
 }
 

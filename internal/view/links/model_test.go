@@ -95,7 +95,7 @@ func TestVerify(t *testing.T) {
 		}
 		change()
 		wrong, err := Verify(t.Context(), m.blocks, m.manifest, m.of, m.all())
-		must.Check(t, err == nil && len(wrong) == 1 && strings.Contains(wrong[0], "links of "),
+		must.True(t, err == nil && len(wrong) == 1 && strings.Contains(wrong[0], "links of "),
 			"%s: %q, %v", name, wrong, err)
 		m.nodes = before
 	}
@@ -224,8 +224,8 @@ func TestLater(t *testing.T) {
 			}
 		}
 		wrong, err := Verify(t.Context(), m.blocks, m.manifest, m.of, m.all())
-		must.Check(t, err == nil && len(wrong) <= 0, "%v, %v", wrong, err)
-		must.Check(t, merges >= 1 && most <= maxWaiting+1, "%d merges, %d segments at most", merges, most)
+		must.True(t, err == nil && len(wrong) <= 0, "%v, %v", wrong, err)
+		must.True(t, merges >= 1 && most <= maxWaiting+1, "%d merges, %d segments at most", merges, most)
 		t.Logf("%d merges, at most %d bytes an update, %d segments", merges, worst, most)
 		m.apply([]Node{usual(rng, testID(0), base)}, UpdateOptions{}) // merges by itself
 		if key, c, err := Format.MergeWaiting(t.Context(), m.blocks, m.manifest); key.Defined() || c.Defined() || err != nil {

@@ -142,7 +142,7 @@ func TestIDFinderMemory(t *testing.T) {
 				pages++
 			}
 		}
-		must.Check(t, len(find.pages) == 4 && pages == c.pages,
+		must.True(t, len(find.pages) == 4 && pages == c.pages,
 			"after id %d: %d of %d pages, want %d of 4", c.doc, pages, len(find.pages), c.pages)
 	}
 }

@@ -88,7 +88,7 @@ func TestSections(t *testing.T) {
 		}
 		for c := range seen {
 			has := must.Get(derived.Has(t.Context(), c))(t)
-			must.Check(t, has, "%d numbers: block %s is not there", n, c)
+			must.True(t, has, "%d numbers: block %s is not there", n, c)
 		}
 	}
 }
@@ -159,7 +159,7 @@ func TestDamage(t *testing.T) {
 			found++
 		}
 	}
-	must.Check(t, found >= 9, "%d damages", found)
+	must.True(t, found >= 9, "%d damages", found)
 	first := s.sections[1].refs[0].cid
 	dir := must.Get(derived.Get(t.Context(), s.sections[1].refs[1].cid))(t)
 	must.Fail(t, read(lying{derived, s.sections[0].refs[0].cid, dir}), store.ErrCorrupt, first)

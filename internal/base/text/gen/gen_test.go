@@ -19,10 +19,10 @@ func TestCommitted(t *testing.T) {
 		t.Skipf("the tables are from another Unicode version than %s", unicode.Version)
 	}
 	derived := must.Get(derive())(t)
-	must.Check(t, bytes.Equal(plainText(derived), want), "testdata/tables.txt differs from what is derived now")
+	must.True(t, bytes.Equal(plainText(derived), want), "testdata/tables.txt differs from what is derived now")
 	src := must.Get(goSource(derived))(t)
 	want = must.Get(os.ReadFile("../tables.go"))(t)
-	must.Check(t, bytes.Equal(src, want), "tables.go differs from what is derived now")
+	must.True(t, bytes.Equal(src, want), "tables.go differs from what is derived now")
 	if size := len(src) + len(plainText(derived)); size > 400_000 {
 		t.Errorf("generated files have %d bytes together, more than 400 kB", size)
 	}

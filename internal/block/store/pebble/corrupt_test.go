@@ -132,7 +132,7 @@ func TestDamage(t *testing.T) {
 				fs := base.Clone(0, nil)
 				writeFile(t, fs, name, damage(readFile(t, fs, name), at))
 				how, err := examine(fs, rng.IntN(2) == 0)
-				must.Check(t, err == nil,
+				must.True(t, err == nil,
 					"seed %d, %s, %s of %s at %d of %d: %v", damageSeed, image, kind, name, at, size, err)
 				told[path.Ext(name)+" "+how]++
 			}
@@ -149,7 +149,7 @@ func TestDamage(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %v", image, told)
-		must.Check(t, told[".sst get"] != 0, "%s: no damage of a table was told by reading", image)
+		must.True(t, told[".sst get"] != 0, "%s: no damage of a table was told by reading", image)
 	}
 }
 
@@ -190,10 +190,10 @@ func TestLogTail(t *testing.T) {
 			_, err := Open(repo, Options{FS: clone, ReadOnly: true})
 			must.Fail(t, err, store.ErrCorrupt, back)
 			var head *HeadError
-			must.Check(t, !errors.As(err, &head) || head.Acknowledged == opHead(damageOps),
+			must.True(t, !errors.As(err, &head) || head.Acknowledged == opHead(damageOps),
 				"error names %v as acknowledged", head.Acknowledged)
 			tested++
 		}
 	}
-	must.Check(t, tested >= 20, "%d places tested", tested)
+	must.True(t, tested >= 20, "%d places tested", tested)
 }

@@ -215,9 +215,9 @@ func TestFailingDisk(t *testing.T) {
 		if full.Load() && err == nil && acked.Load() < last {
 			t.Errorf("change %d: no error after %d operations", k, acked.Load())
 		}
-		must.Check(t, err == nil || errors.Is(err, syscall.ENOSPC),
+		must.True(t, err == nil || errors.Is(err, syscall.ENOSPC),
 			"change %d: error %v does not name its cause", k, err)
-		must.Check(t, err == nil || !errors.Is(err, store.ErrCorrupt),
+		must.True(t, err == nil || !errors.Is(err, store.ErrCorrupt),
 			"change %d: a full disk is told as damage: %v", k, err)
 		must.OK(t, checkRecovery(mem, acked.Load()), "change ", k, ": after the disk works again")
 	}
@@ -310,7 +310,7 @@ func TestCrashOverlapping(t *testing.T) {
 	})
 	must.OK(t, overlapped(fs, 60, rng, &acked, &begun))
 	t.Logf("%d changes, power cut at %d", fs.Ops(), points)
-	must.Check(t, points >= 20, "%d points tested", points)
+	must.True(t, points >= 20, "%d points tested", points)
 }
 
 // TestCommitsShareSyncs begins many commits while one is made durable: they share one or two syncs of the log, and

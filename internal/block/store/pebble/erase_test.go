@@ -96,7 +96,7 @@ func TestCompactLeavesNoBytes(t *testing.T) {
 		t.Errorf("the text is still in %v", with)
 	}
 	must.OK(t, s.Keys(ctx, func(e RawEntry) error {
-		must.Check(t, !bytes.Contains(e.Value, secretText), "key %x holds the text", e.Key)
+		must.True(t, !bytes.Contains(e.Value, secretText), "key %x holds the text", e.Key)
 		return nil
 	}))
 	must.OK(t, commitOp(s, 2), "going on")
@@ -117,7 +117,7 @@ func TestErasedStaysErased(t *testing.T) {
 			s := openFS(t, fs, Options{ReadOnly: readOnly})
 			_, err := s.Facts().Get(ctx, secret(1).CID)
 			var redacted *store.RedactedError
-			must.Check(t, errors.As(err, &redacted) && string(redacted.Stub) == "stub",
+			must.True(t, errors.As(err, &redacted) && string(redacted.Stub) == "stub",
 				"%s: Get: %v", name, err)
 			note := must.Get(s.Note(ctx))(t, name, ": note")
 			must.Equal(t, string(note), "to do", name, ": note")
@@ -165,7 +165,7 @@ func TestCrashWhileErasing(t *testing.T) {
 		done := erased.Load()
 		for _, percent := range []int{0, rng.IntN(100)} {
 			err := check(fs.Clone(percent, rng), done)
-			must.Check(t, err == nil, "seed %d, change %d (%s %s): %v", crashSeed, op.N, op.Kind, op.Path, err)
+			must.True(t, err == nil, "seed %d, change %d (%s %s): %v", crashSeed, op.N, op.Kind, op.Path, err)
 		}
 		return nil
 	})
@@ -182,7 +182,7 @@ func TestCrashWhileErasing(t *testing.T) {
 	must.OK(t, s.Redact(ctx, list...))
 	erased.Store(true)
 	must.OK(t, errors.Join(s.Compact(ctx), s.Close()))
-	must.Check(t, points >= 10, "%d points tested", points)
+	must.True(t, points >= 10, "%d points tested", points)
 }
 
 // TestFormatRecord opens stores with a later format record, and with an invalid one.
@@ -213,7 +213,7 @@ func TestFormatRecord(t *testing.T) {
 			}
 		}
 	}
-	must.Check(t, FormatVersion == 2,
+	must.True(t, FormatVersion == 2,
 		"a new format version needs a frozen repository and a migration beside it")
 }
 
@@ -226,7 +226,7 @@ func TestFormatGrows(t *testing.T) {
 		s := openFS(t, fs, Options{})
 		b := must.Get(s.get(formatKey))(t)
 		got := must.Get(decodeFormat(b))(t)
-		must.Check(t, got == want, "format %d, want %d", got, want)
+		must.True(t, got == want, "format %d, want %d", got, want)
 		must.OK(t, errors.Join(commitOp(s, uint64(want)+1), s.Close()))
 	}
 }
@@ -249,7 +249,7 @@ func TestCheckErasing(t *testing.T) {
 	must.OK(t, errors.Join(s.db.Set(Facts.key(gone.CID), gone.Data, nil),
 		s.db.Delete(formatKey, nil)))
 	check()
-	must.Check(t, len(got) == 2 && strings.Contains(got[0], "redacted") && strings.Contains(got[1], "format"),
+	must.True(t, len(got) == 2 && strings.Contains(got[0], "redacted") && strings.Contains(got[1], "format"),
 		"faults: %q", got)
 }
 

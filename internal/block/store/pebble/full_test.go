@@ -296,7 +296,7 @@ func checkFiles(t *testing.T, p *smallPlace) {
 				}
 			}
 		}
-		must.Check(t, known, "left over: %s", name)
+		must.True(t, known, "left over: %s", name)
 	}
 	names = must.Get(fs.List(p.dir))(t)
 	for _, name := range names {

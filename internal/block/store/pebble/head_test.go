@@ -125,18 +125,18 @@ func TestSlotBytes(t *testing.T) {
 	const want = "6d6e656d68656164" + "0102030405060708" + "01711220"
 	got := encodeSlot(headMagic, h)
 	digest := h.Operation.Digest()
-	must.Check(t, len(got) == 56 && hex.EncodeToString(got[:20]) == want && bytes.Equal(got[20:52], digest[:]),
+	must.True(t, len(got) == 56 && hex.EncodeToString(got[:20]) == want && bytes.Equal(got[20:52], digest[:]),
 		"slot is %x", got)
 	if slot := decodeSlot(headMagic, got, 0); slot.Head != h || slot.Damaged {
 		t.Errorf("slot decodes to %+v", slot)
 	}
-	must.Check(t, decodeSlot(headMagic, got, 1).Damaged, "a slot in the wrong place is accepted")
+	must.True(t, decodeSlot(headMagic, got, 1).Damaged, "a slot in the wrong place is accepted")
 	for i := range got {
 		for bit := range 8 {
 			b := bytes.Clone(got)
 			b[i] ^= 1 << bit
 			slot := decodeSlot(headMagic, b, 0)
-			must.Check(t, slot.Damaged && slot.Head.Seq == 0, "bit %d of byte %d flipped: %+v", bit, i, slot)
+			must.True(t, slot.Damaged && slot.Head.Seq == 0, "bit %d of byte %d flipped: %+v", bit, i, slot)
 		}
 	}
 	if slot := decodeSlot(headMagic, make([]byte, slotLen), 0); slot.Damaged || slot.Head.Seq != 0 {
@@ -224,7 +224,7 @@ func TestHeadWithoutDatabase(t *testing.T) {
 	for _, opts := range []Options{{FS: fs}, {FS: fs, ReadOnly: true}, {FS: fs, Create: true}} {
 		_, err := Open(repo, opts)
 		var head *HeadError
-		must.Check(t, errors.As(err, &head) && head.Acknowledged == opHead(1),
+		must.True(t, errors.As(err, &head) && head.Acknowledged == opHead(1),
 			"%+v: error %v, want a HeadError", opts, err)
 	}
 }
@@ -269,7 +269,7 @@ func TestHeadFileAndLogLost(t *testing.T) {
 			for _, opts := range []Options{{FS: fs}, {FS: fs, ReadOnly: true}, {FS: fs, Create: true}} {
 				s, err := Open(repo, opts)
 				var lost *HeadError
-				must.Check(t, errors.As(err, &lost) && errors.Is(err, store.ErrCorrupt),
+				must.True(t, errors.As(err, &lost) && errors.Is(err, store.ErrCorrupt),
 					"%d operations, %d bytes of log: %v, want a HeadError", last, keep, err)
 				if err == nil {
 					t.Log(s.Head(t.Context()))
@@ -289,7 +289,7 @@ func TestMarkerVouches(t *testing.T) {
 	writeFile(t, old, repo+"/marker", marker)
 	_, err := Open(repo, Options{FS: old})
 	var lost *HeadError
-	must.Check(t, errors.As(err, &lost) && lost.Acknowledged == opHead(5) && lost.Stored == opHead(3),
+	must.True(t, errors.As(err, &lost) && lost.Acknowledged == opHead(5) && lost.Stored == opHead(3),
 		"%v", err)
 	// With AcceptHead the store continues from there.
 	s := openFS(t, old, Options{AcceptHead: true})
@@ -328,7 +328,7 @@ func TestWithoutMarker(t *testing.T) {
 	must.OK(t, fs.Remove(repo+"/marker"))
 	must.OK(t, errors.Join(openFS(t, fs, Options{ReadOnly: true}).Close(),
 		openFS(t, fs, Options{}).Close()))
-	must.Check(t, must.Err(fs.Stat(repo+"/marker")) != nil, "opening made a marker")
+	must.True(t, must.Err(fs.Stat(repo+"/marker")) != nil, "opening made a marker")
 	s := openFS(t, fs, Options{})
 	must.OK(t, errors.Join(commitOp(s, 4), s.Close()))
 	must.Equal(t, must.Get(readSlots(fs, repo, markerSlots))(t).Newest(), opHead(4))

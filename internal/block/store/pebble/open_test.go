@@ -33,7 +33,7 @@ func TestLaterFormat(t *testing.T) {
 	must.OK(t, errors.Join(commitOp(s, 1), s.Close()))
 	writeFile(t, fs, repo+"/db/marker.format-version.000099.025", nil)
 	_, err := Open(repo, Options{FS: fs, ReadOnly: true})
-	must.Check(t, errors.Is(err, ErrFormat) && !errors.Is(err, store.ErrCorrupt),
+	must.True(t, errors.Is(err, ErrFormat) && !errors.Is(err, store.ErrCorrupt),
 		"error %v, want a later format", err)
 }
 
@@ -43,7 +43,7 @@ func TestMissingStore(t *testing.T) {
 	for _, dir := range []string{root, root + "/none", root + "/none/deeper", root + "/empty"} {
 		for _, opts := range []Options{{}, {ReadOnly: true}, {ReadOnly: true, Create: true}} {
 			_, err := Open(dir, opts)
-			must.Check(t, errors.Is(err, store.ErrNotFound) && strings.Contains(err.Error(), dir),
+			must.True(t, errors.Is(err, store.ErrNotFound) && strings.Contains(err.Error(), dir),
 				"%s: error %v, want not found, naming it", dir, err)
 		}
 	}
@@ -70,7 +70,7 @@ func TestLayout(t *testing.T) {
 	must.Require(t, err == nil && len(logs) != 0, "%v %v", logs, err)
 	// Older logs are kept for reuse and are not read.
 	info, err := os.Stat(dir + "/db/" + slices.Max(logs))
-	must.Check(t, err == nil && info.Size() <= 100, "log after Close: %v, %v", info, err)
+	must.True(t, err == nil && info.Size() <= 100, "log after Close: %v, %v", info, err)
 }
 
 // entries returns all keys and values.
@@ -167,9 +167,9 @@ func TestKeys(t *testing.T) {
 		got[e.Space]++
 		keys = append(keys, string(e.Key))
 		single := e.Space == Head || e.Space == Note || e.Space == Format
-		must.Check(t, (e.Space == Unknown || single) != e.CID.Defined(),
+		must.True(t, (e.Space == Unknown || single) != e.CID.Defined(),
 			"key %q in space %c has CID %s", e.Key, e.Space, e.CID)
-		must.Check(t, !e.CID.Defined() || slices.Equal(e.Space.key(e.CID), e.Key), "key %x of %s", e.Key, e.CID)
+		must.True(t, !e.CID.Defined() || slices.Equal(e.Space.key(e.CID), e.Key), "key %x of %s", e.Key, e.CID)
 		return nil
 	}))
 	want := map[Space]int{

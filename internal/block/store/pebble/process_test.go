@@ -101,7 +101,7 @@ func TestBusy(t *testing.T) {
 		must.Equal(t, busy.Since, owner().Since, "busy error names process")
 	}
 	got, err := ReadOwner(dir, nil)
-	must.Check(t, err == nil && got.PID == p.Process.Pid && got.Protocol == 1, "owner %+v, %v", got, err)
+	must.True(t, err == nil && got.PID == p.Process.Pid && got.Protocol == 1, "owner %+v, %v", got, err)
 	if info, err := os.Stat(dir + "/owner"); err != nil ||
 		runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("owner file: %v, %v", info, err)
@@ -180,7 +180,7 @@ func TestOwnerFile(t *testing.T) {
 	// A malformed owner file is ignored.
 	writeFile(t, fs, repo+"/owner", []byte("{\"pid\":"))
 	_, err := Open(repo, Options{FS: fs})
-	must.Check(t, errors.As(err, &busy) && busy.PID == 0, "busy error %v, want an unknown process", err)
+	must.True(t, errors.As(err, &busy) && busy.PID == 0, "busy error %v, want an unknown process", err)
 	must.OK(t, s.Close())
 	must.Fail(t, s.SetOwner(serving), store.ErrClosed)
 }

@@ -89,7 +89,7 @@ func TestFullDisk(t *testing.T) {
 	second := fill2(t, disk)
 	must.Fail(t, s.Compact(erasing), store.ErrNoRoom)
 	must.Fail(t, s.Commit(ctx, opHead(3), opHead(4), opBlocks(4)...), store.ErrNoRoom)
-	must.Check(t, len(filesWith(t, filepath.Join(dir, dbName), secretText)) != 0, "nothing was pending")
+	must.True(t, len(filesWith(t, filepath.Join(dir, dbName), secretText)) != 0, "nothing was pending")
 	must.OK(t, errors.Join(s.Close(), os.Remove(second), os.Remove(filler)))
 	s = openDisk(t, dir, Options{Uncompressed: true})
 	must.OK(t, s.Compact(erasing))
@@ -98,7 +98,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	must.OK(t, errors.Join(commitOp(s, 4), s.Close()))
 	info, err := os.Stat(filepath.Join(dir, reserveName))
-	must.Check(t, err == nil && info.Size() >= 4<<20 && info.Size() <= maxReserve,
+	must.True(t, err == nil && info.Size() >= 4<<20 && info.Size() <= maxReserve,
 		"the reserve is not made again: %v, %v", info, err)
 	s = openDisk(t, dir, Options{ReadOnly: true})
 	defer s.Close()
@@ -154,10 +154,10 @@ func TestStepsCoverAll(t *testing.T) {
 	for from := firstKey; from != nil; steps++ {
 		levels := must.Get(s.db.SSTables())(t)
 		step := nextStep(levels, from, stepBytes)
-		must.Check(t, step.bytes <= 2*stepBytes, "step %d writes %d bytes", steps, step.bytes)
+		must.True(t, step.bytes <= 2*stepBytes, "step %d writes %d bytes", steps, step.bytes)
 		from = step.next
 	}
-	must.Check(t, steps >= blocks*size/(4*stepBytes), "%d steps for %d bytes", steps, blocks*size)
+	must.True(t, steps >= blocks*size/(4*stepBytes), "%d steps for %d bytes", steps, blocks*size)
 	must.OK(t, s.Facts().(store.Deleter).Delete(ctx, gone...))
 	before := s.db.Metrics().DiskSpaceUsage()
 	mem.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: slack})
@@ -221,7 +221,7 @@ func TestCloseLeavesNoOldLogs(t *testing.T) {
 		}
 		must.OK(t, errors.Join(commitOp(s, uint64(round+1)), s.Close()))
 		bytes, n := sizeOf(t, dir, ".log")
-		must.Check(t, n == 1 && bytes <= 64, "round %d: %d logs of %d bytes", round, n, bytes)
+		must.True(t, n == 1 && bytes <= 64, "round %d: %d logs of %d bytes", round, n, bytes)
 	}
 	s := openDisk(t, dir, Options{ReadOnly: true})
 	defer s.Close()
@@ -288,7 +288,7 @@ func TestOldLogsAreTold(t *testing.T) {
 	fs.stubborn.Store(true)
 	must.OK(t, s.Close())
 	mu.Lock()
-	must.Check(t, strings.Contains(strings.Join(told, "\n"), "remove an old log"), "told %q", told)
+	must.True(t, strings.Contains(strings.Join(told, "\n"), "remove an old log"), "told %q", told)
 	mu.Unlock()
 	fs.stubborn.Store(false)
 	s = openFS(t, fs, Options{})

@@ -227,6 +227,6 @@ func TestNewcomersWait(t *testing.T) {
 func TestNoQueueOffDisk(t *testing.T) {
 	fs := vfs.NewMem()
 	s := must.Get(Open("store", Options{Create: true, FS: fs, Wait: time.Minute}))(t)
-	must.Check(t, must.Err(fs.Stat(fs.PathJoin("store", QueueName))) != nil, "there is a queue")
+	must.True(t, must.Err(fs.Stat(fs.PathJoin("store", QueueName))) != nil, "there is a queue")
 	must.OK(t, s.Close())
 }

@@ -33,7 +33,7 @@ func wantStopped(t *testing.T, s *Store, fs vfs.FS, cause error, acked uint64) {
 	} {
 		must.Fail(t, err, ErrStopped, name, ": error")
 		must.Fail(t, err, cause, name, ": error")
-		must.Check(t, !errors.Is(err, store.ErrUnknown), "%s: %v, and nothing was begun", name, err)
+		must.True(t, !errors.Is(err, store.ErrUnknown), "%s: %v, and nothing was begun", name, err)
 	}
 	if err := s.Close(); err != nil && !errors.Is(err, ErrStopped) {
 		t.Errorf("Close: %v", err)
@@ -56,7 +56,7 @@ func TestStopAfterPanic(t *testing.T) {
 	s := openFS(t, fs, Options{Create: true})
 	must.OK(t, commitOp(s, 1))
 	err := s.fs.fail.guard(func() error { panic(syscall.EIO) })
-	must.Check(t, errors.Is(err, syscall.EIO) && strings.Contains(err.Error(), "panic"),
+	must.True(t, errors.Is(err, syscall.EIO) && strings.Contains(err.Error(), "panic"),
 		"guarded panic: %v", err)
 	wantStopped(t, s, fs, syscall.EIO, 1)
 }

@@ -32,7 +32,7 @@ func TestPlace(t *testing.T) {
 			}
 		}
 		kept, err := bob.Kept(ctx)
-		must.Check(t, err == nil && (len(kept) == 1) == place.Commit.Defined(), "%v, %v", kept, err)
+		must.True(t, err == nil && (len(kept) == 1) == place.Commit.Defined(), "%v, %v", kept, err)
 	}
 	must.Fail(t, again.SetPlace(ctx, store.Place{Branch: "x"}), store.ErrReadOnly)
 	for n, s := range []*Store{ada, bob, ada, none} {
@@ -46,7 +46,7 @@ func TestPlace(t *testing.T) {
 		made := must.Get(s.Made(ctx))(t, s.client)
 		must.Equal(t, len(made), len(want), s.client)
 		for _, seq := range want {
-			must.Check(t, made[seq], "%q did not make %d", s.client, seq)
+			must.True(t, made[seq], "%q did not make %d", s.client, seq)
 		}
 	}
 }

@@ -94,7 +94,7 @@ func TestTwoProcesses(t *testing.T) {
 	_, _, err = b.Sweep(ctx, store.Head{}, false, garbage.CID)
 	must.Fail(t, err, store.ErrHeadMoved)
 	blocks, size, err := b.Sweep(ctx, head, false, garbage.CID, young.CID)
-	must.Check(t, err == nil && blocks == 1 && size == int64(len(garbage.Data)),
+	must.True(t, err == nil && blocks == 1 && size == int64(len(garbage.Data)),
 		"sweep: %d blocks, %d bytes, %v", blocks, size, err)
 	if has, err := b.Facts().Has(ctx, young.CID); err != nil || !has {
 		t.Error("what was put within a lease is gone")
@@ -160,7 +160,7 @@ func TestParse(t *testing.T) {
 	must.OK(t, err)
 	must.Equal(t, name, postgres.DefaultRepository)
 	for _, at := range []string{"postgres://u:secret@h/d", "postgres://u@h/d?password=secret"} {
-		must.Check(t, !strings.Contains(postgres.Shown(at), "secret"), "%q shows its password", at)
+		must.True(t, !strings.Contains(postgres.Shown(at), "secret"), "%q shows its password", at)
 	}
 }
 
@@ -180,7 +180,7 @@ func TestDatabase(t *testing.T) {
 	must.OK(t, d.Ready(ctx, 10*time.Second))
 	for name, want := range map[string]bool{"a/one": true, "any": false} {
 		has := must.Get(d.Has(ctx, name))(t)
-		must.Check(t, has == want, "%s: %v", name, has)
+		must.True(t, has == want, "%s: %v", name, has)
 	}
 	usage := func(want postgres.Usage) {
 		t.Helper()
@@ -240,11 +240,11 @@ func tokens(t *testing.T, d *postgres.Database) {
 		{"a/one", "x3", "D", "G", true}, {"a/one", "x3", "D", "G", true}, {"a/one", "x3", "D", "H", false},
 	} {
 		got := must.Get(d.ReplaceToken(ctx, tt.repository, tt.id, []byte(tt.old), []byte(tt.data)))(t)
-		must.Check(t, got == tt.want, "%+v: %t", tt, got)
+		must.True(t, got == tt.want, "%+v: %t", tt, got)
 	}
 	must.OK(t, d.RemoveToken(ctx, "a/one", "x3"))
 	all, err := d.Tokens(ctx, "a/one")
-	must.Check(t, err == nil && len(all) == 1 && string(all[0]) == "A", "%q, %v", all, err)
+	must.True(t, err == nil && len(all) == 1 && string(all[0]) == "A", "%q, %v", all, err)
 	for _, tt := range [][3]string{{"a/one", "x1", "A"}, {"a/one", "x3", ""}, {"other", "x1", "E"}, {"any", "x1", ""}} {
 		must.Equal(t, string(must.Get(d.Token(ctx, tt[0], tt[1]))(t)), tt[2])
 	}

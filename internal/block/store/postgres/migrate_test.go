@@ -34,7 +34,7 @@ func TestMigrate(t *testing.T) {
 	must.OK(t, errors.Join(err, c.Close(ctx), s.Close()))
 	migrations = all
 	as := strings.Replace(server.URL("old"), "mnem@", "bob@", 1)
-	must.Check(t, must.Err(Open(ctx, Options{URL: as})) != nil,
+	must.True(t, must.Err(Open(ctx, Options{URL: as})) != nil,
 		"a role that does not own the tables brought them to this version")
 	for _, at := range []string{server.URL("old"), as} {
 		s = must.Get(Open(ctx, Options{URL: at}))(t)
@@ -91,7 +91,7 @@ func TestMigrateReaders(t *testing.T) {
 		c := must.Get(pgconn.ConnectConfig(ctx, config))(t)
 		rows := must.Get(c.Exec(ctx, "SELECT count(*) FROM mnem.client").ReadAll())(t, role)
 		must.Equal(t, string(rows[0].Rows[0][0]), want, role)
-		must.Check(t, must.Err(c.Exec(ctx, "DELETE FROM mnem.client").ReadAll()) != nil, "%s may write", role)
+		must.True(t, must.Err(c.Exec(ctx, "DELETE FROM mnem.client").ReadAll()) != nil, "%s may write", role)
 		must.OK(t, c.Close(ctx))
 	}
 }
