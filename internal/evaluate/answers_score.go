@@ -64,7 +64,6 @@ type Printed struct {
 // answers reports whether an item is presented as an answer.
 func (p Printed) answers() bool { return p.Band == retrieve.BandAnswer || p.Band == "" }
 
-// scoreAnswer returns the measures of a question that was answered by items.
 func scoreAnswer(q *question, verdict retrieve.Verdict, items []Printed) (s AnswerScores) {
 	tokens := 0
 	for _, it := range items {

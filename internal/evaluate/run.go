@@ -210,7 +210,6 @@ func (r *runner) open(name string, read func(f io.Reader, file string) error) er
 	return openFile(r.dir, name, r.shown(name), read)
 }
 
-// openFile calls read with a file, and what messages call it.
 func openFile(dir fs.FS, name, shown string, read func(f io.Reader, file string) error) error {
 	f, err := dir.Open(name)
 	var perr *fs.PathError
@@ -375,7 +374,6 @@ func exist(ctx context.Context, s *core.Snapshot, member string, names []string,
 	return graph.Fieldf(member, "the change file makes no node %s", strings.Join(missing, ", "))
 }
 
-// ranked returns the items of an answer as metrics look at them.
 func ranked(a *retrieve.Answer) []Ranked {
 	out := make([]Ranked, len(a.Items))
 	for i := range a.Items {

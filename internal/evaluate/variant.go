@@ -62,7 +62,6 @@ func (r *runner) vary(ctx context.Context, s *core.Snapshot, q *Query, list []va
 	return nil
 }
 
-// variantTallies sums the scores of variants, each over all queries.
 type variantTallies struct {
 	byName map[string]*variantTally
 	rest   tally // what a variant has that no query had so far

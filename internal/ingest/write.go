@@ -111,7 +111,6 @@ func (w *writer) drop() error {
 	return nil
 }
 
-// collection makes the node of the project, if there is none.
 func (w *writer) collection() {
 	project := w.file.Path.Project
 	key := CollectionKey(project)

@@ -223,7 +223,6 @@ func (k *Marker) Mark(req MarkRequest) (err error) {
 	return nil
 }
 
-// judge returns the node that supersedes or contradicts.
 func (k *Marker) judge(req MarkRequest) (graph.ID, error) {
 	by, err := k.Name(req.By, IsShown)
 	if err != nil {
@@ -594,7 +593,6 @@ func (k *Marker) expire(req ExpireRequest) error {
 	return nil
 }
 
-// expireDue marks a node that is due, unless it is hidden already.
 func (k *Marker) expireDue(n *graph.Node, req ExpireRequest) error {
 	at, why, ok := Due(n)
 	if !ok || at > req.Now {

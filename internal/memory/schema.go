@@ -178,7 +178,6 @@ func (t *propertyTally) show(p ipld.Entry) {
 	}
 }
 
-// links counts the edges between nodes that are seen.
 func (m *schemaMaker) links() error {
 	for kv, err := range m.s.Adjacency().Out.Scan(m.ctx, nil, nil) {
 		if err != nil {

@@ -140,7 +140,6 @@ const (
 	maxKey = 1000
 )
 
-// cursorRows are the rows of a database that are wanted, by their keys.
 type cursorRows struct {
 	db       *sqlite.Database
 	handler  Handler

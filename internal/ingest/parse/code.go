@@ -257,7 +257,6 @@ func (l *language) classify(s *scanner) []lineKind {
 	return out
 }
 
-// commented reports whether a comment begins a line.
 func (l *language) commented(line string) bool {
 	if l.block[0] != "" && strings.HasPrefix(line, l.block[0]) {
 		return true

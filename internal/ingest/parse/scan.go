@@ -60,7 +60,6 @@ func (s *scanner) block(from, to int, whole bool) {
 	}
 }
 
-// close ends the block in the making before a line.
 func (s *scanner) close(at int) {
 	if s.open >= 0 {
 		table := at-s.open > 1 && tableRow().MatchString(s.line(s.open+1))
@@ -204,7 +203,6 @@ var (
 	titleMark = strings.NewReplacer("`", "", "**", "", "__", "", "[[", "", "]]", "")
 )
 
-// plainTitle is a heading without markup, in one line.
 func plainTitle(s string) string {
 	s = titleLink().ReplaceAllString(titleID().ReplaceAllString(s, ""), "$1")
 	return strings.Join(strings.Fields(titleMark.Replace(s)), " ")

@@ -251,7 +251,6 @@ func (t *target) put(ctx context.Context, name string, data []byte) error {
 	return t.replace(name, data)
 }
 
-// replace writes a new file and renames it.
 func (t *target) replace(name string, data []byte) error {
 	if dir := path.Dir(name); dir != "." {
 		if err := t.root.MkdirAll(filepath.FromSlash(dir), 0o700); err != nil {

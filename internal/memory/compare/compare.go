@@ -380,7 +380,6 @@ func next(list []piece, i int, kind Kind) int {
 	return i
 }
 
-// contrary reports whether two pieces say the contrary of each other.
 func (x *lexicon) contrary(a, b piece) bool {
 	return x.opposite[a.form+"/"+b.form] || x.opposite[a.stem+"/"+b.stem]
 }

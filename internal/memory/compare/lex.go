@@ -44,7 +44,6 @@ const (
 	joints  = "/\\_@=#+&~^|<>*$%"
 )
 
-// lexer splits signs into lexemes.
 type lexer struct {
 	s   string
 	g   []sign
@@ -118,7 +117,6 @@ func (l *lexer) addForm(c class, form string, i, j int) {
 
 func isIn(set string, r rune) bool { return strings.ContainsRune(set, r) }
 
-// chunk reads the text between two spaces.
 func (l *lexer) chunk(i, j int) {
 	quoted := false
 	for i < j && isIn(opening, l.g[i].r) {

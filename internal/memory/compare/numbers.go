@@ -32,7 +32,6 @@ func isClock(s string) bool {
 	return true
 }
 
-// clock returns a time of day with two digits of hours.
 func clock(s string) string {
 	h, rest, _ := strings.Cut(s, ":")
 	return two(digitsIn(h, 2)) + ":" + rest

@@ -34,7 +34,6 @@ type unit struct {
 // upper reports whether all letters of the unit are capitals, at least two.
 func (u *unit) upper() bool { return u.capital && u.inner && !u.lower }
 
-// read divides the text into sentences and units.
 func (f *finder) read() {
 	text.EachSentence(f.s, maxSentence, func(at text.Sentence) bool {
 		f.sentences = append(f.sentences, sentence{start: at.Start, end: at.End})

@@ -201,7 +201,6 @@ func (x *explorer) termsOf(texts ...string) (out compare.TermSet) {
 	return slices.Compact(out)
 }
 
-// begin returns the nodes that the search begins with.
 func (x *explorer) begin(ctx context.Context) ([]*reached, error) {
 	if !x.req.Node.IsZero() {
 		n, _, err := x.s.Node(ctx, x.req.Node)

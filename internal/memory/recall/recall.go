@@ -89,7 +89,6 @@ type suggester struct {
 	tags map[string]*SuggestedTag // by key
 }
 
-// neighbourhood adds the tags of memories like a text.
 func (g *suggester) neighbourhood(ctx context.Context, txt string) error {
 	ans, err := findAll(ctx, g.s, suggestFrom, retrieve.Request{Text: text.FirstBytes(txt, retrieve.MaxText)})
 	if err != nil {

@@ -253,7 +253,6 @@ func (m *Writer) takesLong(ctx context.Context, branch string, n int) (bool, err
 	return nodes > 0 && !index.Manifest.Defined(), err
 }
 
-// weigh fills in the commit and the effective importance of each memory.
 func (m *Writer) weigh(ctx context.Context, res *Result, by state.Stamp) error {
 	for i := range res.Memories {
 		res.Memories[i].Commit, res.Memories[i].NoChange = res.Commit, res.NoChange
@@ -462,7 +461,6 @@ type Writer struct {
 // New returns a Writer over an open repository, which stays the caller's to close.
 func New(r *core.Repo) *Writer { return &Writer{r: r} }
 
-// plan decides about requests upon a snapshot.
 func (m *Writer) plan(
 	ctx context.Context, s *core.Snapshot, opt WriteOptions, reqs []Request, drafts []*Draft,
 ) (*core.Decision, []Remembered, error) {

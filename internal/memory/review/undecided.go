@@ -44,7 +44,6 @@ func (p *Undecided) proposal() Proposal {
 	return out
 }
 
-// pairer looks for undecided pairs in a snapshot.
 type pairer struct {
 	ctx  context.Context
 	s    *core.Snapshot
@@ -95,7 +94,6 @@ func (p *pairer) replaceable(by, id graph.ID) (*graph.Node, error) {
 	return n, nil
 }
 
-// isReplaced reports whether a later memory can replace a node.
 func isReplaced(n *graph.Node) bool { return memory.IsStatement(n) && !source.IsSaid(n.Type) }
 
 // UndecidedSince returns the undecided pairs whose later memory was added between two commits, newest first and at most

@@ -100,7 +100,6 @@ func List(ctx context.Context, s *core.Snapshot, names []string, fn func(SourceE
 	return nil
 }
 
-// sourcesOf returns the sources of a node in their order.
 func sourcesOf(n *graph.Node) []SourceEntry {
 	out := make([]SourceEntry, len(n.Sources))
 	for i, text := range n.Sources {
@@ -427,7 +426,6 @@ func namedNode(ctx context.Context, s *core.Snapshot, name string) (*graph.Node,
 	return n, err
 }
 
-// refresh computes the changes that the checks of a node's sources need.
 func refresh(k *memory.Marker, n *graph.Node, checks []SourceCheck) (*core.Decision, error) {
 	list, gone := slices.Clone(n.Sources), false
 	for _, c := range checks {
