@@ -1,6 +1,8 @@
 package retrieve
 
 import (
+	"slices"
+
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/ipld"
@@ -137,16 +139,9 @@ const (
 )
 
 // Surer reports whether a verdict says more is known than another one.
-func (v Verdict) Surer(than Verdict) bool { return v.order() > than.order() }
-
-func (v Verdict) order() int {
-	switch v {
-	case Known:
-		return 2
-	case Unsure:
-		return 1
-	}
-	return 0
+func (v Verdict) Surer(than Verdict) bool {
+	order := []Verdict{Unsure, Known}
+	return slices.Index(order, v) > slices.Index(order, than)
 }
 
 // Lack is something that is asked for and that the best item does not have.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -43,6 +44,7 @@ func (p Predicate) Holds(v ipld.Value, ok bool) bool {
 	if !ok {
 		return p.Op == Missing
 	}
+	c, ordered := compare(v, p.Value)
 	switch p.Op {
 	case Exists:
 		return true
@@ -51,33 +53,19 @@ func (p Predicate) Holds(v ipld.Value, ok bool) bool {
 	case NotEqual:
 		return !equal(v, p.Value)
 	case OneOf:
-		for _, item := range p.Value.List() {
-			if equal(v, item) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(p.Value.List(), func(item ipld.Value) bool { return equal(v, item) })
 	case Prefix:
 		return v.Kind() == ipld.String && strings.HasPrefix(v.Text(), p.Value.Text())
-	case Less, LessEqual, Greater, GreaterEqual:
-		c, ok := compare(v, p.Value)
-		return ok && p.Op.orders(c)
+	case Less:
+		return ordered && c < 0
+	case LessEqual:
+		return ordered && c <= 0
+	case Greater:
+		return ordered && c > 0
+	case GreaterEqual:
+		return ordered && c >= 0
 	}
 	return false
-}
-
-// orders reports whether the operator holds between values that compare as c.
-func (op Op) orders(c int) bool {
-	switch op {
-	case Less:
-		return c < 0
-	case LessEqual:
-		return c <= 0
-	case Greater:
-		return c > 0
-	default:
-		return c >= 0
-	}
 }
 
 func equal(v, w ipld.Value) bool {
@@ -130,9 +118,44 @@ const (
 )
 
 func (p Predicate) validate() error {
+	name, check := p.Name, p.checkProp
 	if p.Edges != "" {
-		return p.validateEdges()
+		name, check = string(p.Edges)+"."+p.Name, p.checkEdges
 	}
+	if err := check(); err != nil {
+		return err
+	}
+	kind := p.Value.Kind()
+	want, ok := "", true
+	switch p.Op {
+	case Equal, NotEqual:
+		want, ok = "a number", p.Edges == "" || isNumber(p.Value)
+	case Less, LessEqual, Greater, GreaterEqual:
+		if want, ok = "a number", isNumber(p.Value); p.Edges == "" {
+			want, ok = "a number or a string", ok || kind == ipld.String
+		}
+	case OneOf:
+		if want, ok = "a list of numbers", kind == ipld.List; p.Edges == "" {
+			want = `a list, as in team in ["infra","web"]`
+		} else {
+			ok = ok && !slices.ContainsFunc(p.Value.List(), func(v ipld.Value) bool { return !isNumber(v) })
+		}
+	case Prefix:
+		want, ok = `a string, as in name prefix "svc/"`, kind == ipld.String
+	case Exists, Missing:
+		want, ok = "no value", kind == ipld.Null
+	default:
+		return badParam("where", "%q is not an operator", string(p.Op))
+	}
+	if !ok {
+		return badParam("where", "%s %s takes %s", name, p.Op, want)
+	}
+	return nil
+}
+
+func isNumber(v ipld.Value) bool { return v.Kind() == ipld.Int || v.Kind() == ipld.Float }
+
+func (p Predicate) checkProp() error {
 	if err := checkPropName(p.Name); err != nil {
 		return err
 	}
@@ -142,30 +165,18 @@ func (p Predicate) validate() error {
 	if depth(p.Value) > graph.MaxPropDepth {
 		return badParam("where", "value for %s nested deeper than %d", shortQuote(p.Name), graph.MaxPropDepth)
 	}
-	var want string
-	switch p.Op {
-	case Equal, NotEqual:
-	case Less, LessEqual, Greater, GreaterEqual:
-		if k := p.Value.Kind(); k != ipld.Int && k != ipld.Float && k != ipld.String {
-			want = "a number or a string"
-		}
-	case OneOf:
-		if p.Value.Kind() != ipld.List {
-			want = `a list, as in team in ["infra","web"]`
-		}
-	case Prefix:
-		if p.Value.Kind() != ipld.String {
-			want = `a string, as in name prefix "svc/"`
-		}
-	case Exists, Missing:
-		if p.Value.Kind() != ipld.Null {
-			want = "no value"
-		}
-	default:
-		return badParam("where", "%q is not an operator", string(p.Op))
-	}
-	if want != "" {
-		return badParam("where", "%s %s takes %s", p.Name, p.Op, want)
+	return nil
+}
+
+// checkEdges refuses what could not hold for any number of edges.
+func (p Predicate) checkEdges() error {
+	switch {
+	case p.Edges != Out && p.Edges != In:
+		return badParam("where", "%q is not a direction of edges", string(p.Edges))
+	case !isType(p.Name):
+		return badParam("where", "%s is not a type of edges: want 1 to %d bytes of UTF-8", shortQuote(p.Name), graph.MaxType)
+	case p.Op == Prefix:
+		return badParam("where", "%s.%s is a number, which has no prefix", p.Edges, p.Name)
 	}
 	return nil
 }
@@ -313,45 +324,6 @@ func cutEdges(s string) (rest string, edges Direction) {
 		}
 	}
 	return s, ""
-}
-
-// validateEdges refuses what could not hold for any number of edges.
-func (p Predicate) validateEdges() error {
-	if p.Edges != Out && p.Edges != In {
-		return badParam("where", "%q is not a direction of edges", string(p.Edges))
-	}
-	if !isType(p.Name) {
-		return badParam("where", "%s is not a type of edges: want 1 to %d bytes of UTF-8",
-			shortQuote(p.Name), graph.MaxType)
-	}
-	want := ""
-	switch p.Op {
-	case Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual:
-		if _, ok := p.Value.Number(); !ok {
-			want = "a number"
-		}
-	case OneOf:
-		if p.Value.Kind() != ipld.List {
-			want = "a list of numbers"
-		}
-		for _, item := range p.Value.List() {
-			if _, ok := item.Number(); !ok {
-				want = "a list of numbers"
-			}
-		}
-	case Exists, Missing:
-		if p.Value.Kind() != ipld.Null {
-			want = "no value"
-		}
-	case Prefix:
-		return badParam("where", "%s.%s is a number, which has no prefix", p.Edges, p.Name)
-	default:
-		return badParam("where", "%q is not an operator", string(p.Op))
-	}
-	if want != "" {
-		return badParam("where", "%s.%s %s takes %s", p.Edges, p.Name, p.Op, want)
-	}
-	return nil
 }
 
 // HoldsFor reports whether a predicate on edges holds for a number of them.

@@ -112,14 +112,7 @@ func (o *overlay) baseKeys(ctx context.Context, prefix []byte) iter.Seq2[[]byte,
 			if err == nil {
 				gone, err = o.Removed(kv.Key)
 			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if gone {
-				continue
-			}
-			if !yield(kv.Key, nil) {
+			if (err != nil || !gone) && !yield(kv.Key, err) || err != nil {
 				return
 			}
 		}
@@ -247,9 +240,5 @@ func (f *FreshTrees) Scan(ctx context.Context, m *prolly.Map) iter.Seq2[prolly.E
 			return entries
 		}
 	}
-	return scanned(ctx, m)
-}
-
-func scanned(ctx context.Context, m *prolly.Map) iter.Seq2[prolly.Entry, error] {
 	return m.Scan(ctx, nil, nil)
 }
