@@ -144,12 +144,10 @@ func (e *Embedding) checkInt8() error {
 	if bytes.IndexByte(e.Data, 0x80) >= 0 {
 		return Fieldf("vector", "holds -128, the one i8 whose negative is none")
 	}
-	for _, b := range e.Data {
-		if b != 0 {
-			return nil
-		}
+	if len(bytes.TrimLeft(e.Data, "\x00")) == 0 {
+		return Fieldf("vector", "all zeros")
 	}
-	return Fieldf("vector", "all zeros")
+	return nil
 }
 
 func (e *Embedding) checkFloat32() error {
