@@ -1,6 +1,7 @@
 package ipld
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -62,6 +63,9 @@ func ReadRecord[T any](block []byte, into *T, fields func(*Record), check func()
 	r.run(fields)
 	if r.err == nil && r.partial {
 		r.err = d.fail("not a %s record: no kind or version", r.kind)
+	}
+	if r.err != nil && !errors.Is(r.err, ErrInvalid) { // of a field's own parser
+		return nil, fmt.Errorf("%w: %s record: %w", ErrInvalid, r.kind, r.err)
 	}
 	if r.err != nil {
 		return nil, fmt.Errorf("%s record: %w", r.kind, r.err)

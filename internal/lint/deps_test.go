@@ -63,7 +63,7 @@ var floors = []floor{
 	{"measuring", "programs and packages that measure", "evaluate synth bench"},
 	{"programs", "", "cmd/mnem cmd/mnem-bench door/cli/man"},
 	{"tests", "what tests share; tests of the whole from outside", "" +
-		"testkit/effort testkit/differ testkit/must testkit/cases testkit/s3test testkit/storetest testkit/longer testkit/o200k testkit/pgserver testkit/ramdir testkit " +
+		"testkit/differ testkit/must testkit/effort testkit/cases testkit/s3test testkit/storetest testkit/longer testkit/o200k testkit/pgserver testkit/ramdir testkit " +
 		"testkit/synthkit testkit/repofiles testkit/repokit testkit/memkit testkit/verbkit testkit/program base/text/gen base/zones/gen e2e " +
 		"sharing lint lint/house spec"},
 }
@@ -145,7 +145,7 @@ var alone = map[string]string{
 	"base/tuning":          "rank/stage rank evaluate",
 	"base/queue":           "",
 	"base/pipe":            "",
-	"testkit/effort":       "",
+	"testkit/effort":       "testkit/must",
 	"testkit/must":         "testkit/differ",
 	"testkit/differ":       "",
 	"testkit/longer":       "",

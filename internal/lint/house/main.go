@@ -14,10 +14,11 @@ import (
 	"os"
 	"os/exec"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/mnem-project/mnem/internal/base/pattern"
 )
 
 // A row is one measure.
@@ -78,7 +79,7 @@ func (h *house) read() error {
 }
 
 // tool matches the files of programs that no user runs: they make files of the tree, or measure it.
-var tool = regexp.MustCompile(`^(internal/lint|web/build|internal/door/cli/man)/|/gen/`)
+var tool = pattern.New(`^(internal/lint|web/build|internal/door/cli/man)/|/gen/`)
 
 func (h *house) file(name string) error {
 	src, err := os.ReadFile(name)
@@ -97,7 +98,7 @@ func (h *house) file(name string) error {
 		return nil
 	case test:
 		h.tests += lines
-	case tool.MatchString(name):
+	case tool().MatchString(name):
 		h.tools += lines
 	default:
 		h.product += lines
