@@ -173,6 +173,5 @@ func checkRefusal(t *testing.T, text string, err error) {
 		!errors.Is(err, graph.ErrInvalid) || errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("%q: error of no kind: %v", text, err)
 	}
-	must.True(t, !strings.ContainsAny(err.Error(), "\n\x00"),
-		"%q: the message has more than a line: %q", text, err)
+	must.True(t, !strings.ContainsAny(err.Error(), "\n\x00"), "%q: the message has more than a line: %q", text, err)
 }

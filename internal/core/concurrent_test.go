@@ -115,8 +115,7 @@ func TestConcurrentProcesses(t *testing.T) {
 		names = append(names, name)
 		all.Go(func() {
 			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFactsWriter$")
-			cmd.Env = append(os.Environ(), writerVar+"="+name, dirVar+"="+dir,
-				countVar+"="+strconv.Itoa(n))
+			cmd.Env = append(os.Environ(), writerVar+"="+name, dirVar+"="+dir, countVar+"="+strconv.Itoa(n))
 			out, err := cmd.CombinedOutput()
 			if outs[w] = string(out); err != nil {
 				outs[w] += err.Error()
@@ -148,15 +147,13 @@ func TestBase(t *testing.T) {
 	alice := repokit.NodeByKey(t, repokit.Head(t, r), "alice")
 	must.Equal(t, prop(t, alice, "a").Int(), 1, "alice has ", alice.Props)
 	must.Equal(t, prop(t, alice, "b").Int(), 2, "alice has ", alice.Props)
-	if res, err = commit(first.Commit, `{"node":{"key":"alice","props":{"b":2}}}`); err != nil ||
-		!res.NoChange {
+	if res, err = commit(first.Commit, `{"node":{"key":"alice","props":{"b":2}}}`); err != nil || !res.NoChange {
 		t.Errorf("the same again: %+v, %v", res, err)
 	}
 	before := repokit.Head(t, r).CID()
 	_, err = commit(first.Commit, `{"node":{"key":"alice","props":{"a":3}}}`)
 	var kept *core.MergeError
-	must.Require(t, errors.As(err, &kept) && errors.Is(err, state.ErrConflict),
-		"error %v, want a conflict", err)
+	must.Require(t, errors.As(err, &kept) && errors.Is(err, state.ErrConflict), "error %v, want a conflict", err)
 	c := kept.Conflicts[0]
 	if len(kept.Conflicts) != 1 || c.Label != "alice" || len(c.Fields) != 1 ||
 		c.Fields[0].Ours.Int() != 1 || c.Fields[0].Theirs.Int() != 3 || c.Fields[0].Base != nil {
@@ -194,9 +191,7 @@ type beginnings struct {
 	begun atomic.Int32
 }
 
-func (s *beginnings) Begin(
-	ctx context.Context, old, next store.Head, blocks ...store.Block,
-) (func() error, error) {
+func (s *beginnings) Begin(ctx context.Context, old, next store.Head, blocks ...store.Block) (func() error, error) {
 	durable, err := s.Store.Begin(ctx, old, next, blocks...)
 	s.begun.Add(1)
 	return durable, err

@@ -195,8 +195,7 @@ func TestDecideExpects(t *testing.T) {
 	_, err := r.Decide(ctx, opt, addNode(ctx, "c"))
 	must.Fail(t, err, state.ErrInvalid)
 	opt.Base, opt.Branch = nil, "none"
-	must.True(t, must.Err(r.Decide(ctx, opt, addNode(ctx, "c"))) != nil,
-		"decided on a branch that is not there")
+	must.True(t, must.Err(r.Decide(ctx, opt, addNode(ctx, "c"))) != nil, "decided on a branch that is not there")
 }
 
 // TestCollectionsWaitInTurn: a collection that waits for another one ends when its caller gives up.

@@ -157,9 +157,7 @@ func movingWays(ctx context.Context) map[string]func(*core.Repo) error {
 		},
 		"profiles": func(r *core.Repo) error {
 			return must.Err(rank.SetProfiles(ctx, r, func(p *retrieve.Profiles) error {
-				p.Named["x"] = retrieve.Profile{
-					Params: []ipld.Entry{{Key: "limit", Value: ipld.IntValue(3)}},
-				}
+				p.Named["x"] = retrieve.Profile{Params: []ipld.Entry{{Key: "limit", Value: ipld.IntValue(3)}}}
 				return nil
 			}, with))
 		},
@@ -241,9 +239,7 @@ func TestGuardAllows(t *testing.T) {
 	}
 	opt := core.CommitOptions{Stamp: who, Message: "x"}
 	must.Get(r.Commit(ctx, repokit.Read(`{"node":{"key":"n","summary":"x"}}`), opt))(t)
-	want := []state.Touch{{
-		Kind: core.TouchNode, Ref: "refs/heads/main", ID: graph.NodeID("n"), Type: "Note",
-	}}
+	want := []state.Touch{{Kind: core.TouchNode, Ref: "refs/heads/main", ID: graph.NodeID("n"), Type: "Note"}}
 	must.Same(t, seen, want, "asked about")
 	seen = nil
 	must.Get(r.Branches().Create(ctx, "b", "HEAD", core.RefOptions{Stamp: who}))(t)

@@ -265,8 +265,7 @@ func TestReplayModels(t *testing.T) {
 	}, repokit.By)
 	must.OK(t, err)
 	res, err := session.Replay(ctx, r, "m")
-	must.True(t, err == nil && res.Identical && judge.asked == 1,
-		"%+v, asked %d times, %v", res, judge.asked, err)
+	must.True(t, err == nil && res.Identical && judge.asked == 1, "%+v, asked %d times, %v", res, judge.asked, err)
 	repokit.CheckClean(t, r)
 	repokit.Gc(t, r, 1)
 	_, req, err := session.Receipt(ctx, r, c)

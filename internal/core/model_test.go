@@ -63,8 +63,7 @@ func (m *model) step(rng *rand.Rand) string {
 			m.nodes[k] = map[string]int64{}
 		}
 		m.nodes[k][name] = v
-		return fmt.Sprintf(`{"node":{"key":%q,"type":"T","props":{%q:%d}}}`+"\n",
-			k, name, v)
+		return fmt.Sprintf(`{"node":{"key":%q,"type":"T","props":{%q:%d}}}`+"\n", k, name, v)
 	case n < 80: // make or change an edge; an end that is missing yet is made first
 		e := repokit.ModelEdge{Src: key(), Typ: []string{"e", "ee", "f"}[rng.IntN(3)], Dst: key(), Key: ""}
 		if rng.IntN(4) == 0 {
@@ -112,8 +111,7 @@ func diffLines(t *testing.T, a, b *core.Snapshot) string {
 			continue
 		}
 		props := ipld.AppendJSON(nil, ipld.MapValue(slices.Clone(n.New.Props)...))
-		fmt.Fprintf(&out, `{"node":{"key":%q,"type":"T","replace":true,"props":%s}}`+"\n",
-			n.New.Key, props)
+		fmt.Fprintf(&out, `{"node":{"key":%q,"type":"T","replace":true,"props":%s}}`+"\n", n.New.Key, props)
 	}
 	for e, err := range d.Edges(t.Context()) {
 		must.OK(t, err)

@@ -202,26 +202,24 @@ func refAttempt(make func(ctx context.Context, r *core.Repo, name string) error)
 
 // attempts are ways to have a credential stored in each field that can hold text.
 var attempts = map[string]attempt{
-	"node.key":     lineAttempt(`{"node":{"key":"%","type":"N"}}`),
-	"node.type":    lineAttempt(`{"node":{"key":"new","type":"%"}}`),
-	"node.summary": lineAttempt(`{"node":{"key":"a","summary":"uses %"}}`),
-	"node.context": lineAttempt(`{"node":{"key":"a","context":"uses %"}}`),
-	"node.cues":    lineAttempt(`{"node":{"key":"a","cues":["fine","%"]}}`),
-	"node.props":   lineAttempt(`{"node":{"key":"a","props":{"x":[{"%":"y"}]}}}`),
-	"node.sources": lineAttempt(`{"node":{"key":"a","sources":["fine","%"]}}`),
-	"node.content.text": lineAttempt(
-		`{"node":{"key":"a","content":"uses %"}}`),
-	"node.content.chunks": lineAttempt(
-		`{"node":{"key":"a","content":"` + strings.Repeat("word ", 60_000) + `%"}}`),
-	"node.content.media": lineAttempt(`{"node":{"key":"a","content":{"text":"x","media":"text/%"}}}`),
-	"edge.type":          lineAttempt(`{"edge":{"src":"a","dst":"b","type":"%"}}`),
-	"edge.key":           lineAttempt(`{"edge":{"src":"a","dst":"b","type":"t","key":"%"}}`),
-	"edge.props":         lineAttempt(`{"edge":{"src":"a","dst":"b","type":"t","props":{"p":"%"}}}`),
-	"edge.sources":       lineAttempt(`{"edge":{"src":"a","dst":"b","type":"t","sources":["%"]}}`),
-	"mark.reason":        lineAttempt(`{"mark":{"node":"a","state":"stale","reason":"%"}}`),
-	"mark.actor":         lineAttempt(`{"mark":{"node":"a","state":"stale","actor":"%"}}`),
-	"embedding.model":    lineAttempt(`{"embedding":{"node":"a","model":"%","vector":[0.1,0.2]}}`),
-	"embedding.vector":   lineAttempt(`{"embedding":{"node":"a","model":"m","sparse":{"%":0.5}}}`),
+	"node.key":            lineAttempt(`{"node":{"key":"%","type":"N"}}`),
+	"node.type":           lineAttempt(`{"node":{"key":"new","type":"%"}}`),
+	"node.summary":        lineAttempt(`{"node":{"key":"a","summary":"uses %"}}`),
+	"node.context":        lineAttempt(`{"node":{"key":"a","context":"uses %"}}`),
+	"node.cues":           lineAttempt(`{"node":{"key":"a","cues":["fine","%"]}}`),
+	"node.props":          lineAttempt(`{"node":{"key":"a","props":{"x":[{"%":"y"}]}}}`),
+	"node.sources":        lineAttempt(`{"node":{"key":"a","sources":["fine","%"]}}`),
+	"node.content.text":   lineAttempt(`{"node":{"key":"a","content":"uses %"}}`),
+	"node.content.chunks": lineAttempt(`{"node":{"key":"a","content":"` + strings.Repeat("word ", 60_000) + `%"}}`),
+	"node.content.media":  lineAttempt(`{"node":{"key":"a","content":{"text":"x","media":"text/%"}}}`),
+	"edge.type":           lineAttempt(`{"edge":{"src":"a","dst":"b","type":"%"}}`),
+	"edge.key":            lineAttempt(`{"edge":{"src":"a","dst":"b","type":"t","key":"%"}}`),
+	"edge.props":          lineAttempt(`{"edge":{"src":"a","dst":"b","type":"t","props":{"p":"%"}}}`),
+	"edge.sources":        lineAttempt(`{"edge":{"src":"a","dst":"b","type":"t","sources":["%"]}}`),
+	"mark.reason":         lineAttempt(`{"mark":{"node":"a","state":"stale","reason":"%"}}`),
+	"mark.actor":          lineAttempt(`{"mark":{"node":"a","state":"stale","actor":"%"}}`),
+	"embedding.model":     lineAttempt(`{"embedding":{"node":"a","model":"%","vector":[0.1,0.2]}}`),
+	"embedding.vector":    lineAttempt(`{"embedding":{"node":"a","model":"m","sparse":{"%":0.5}}}`),
 
 	"commit.author":  commitAttempt(func(o *core.CommitOptions, s string) { o.Author = s }),
 	"commit.agent":   commitAttempt(func(o *core.CommitOptions, s string) { o.Agent = s }),
@@ -375,8 +373,7 @@ func TestSecretsInEveryField(t *testing.T) {
 		all["receipt.request."+name] = requestAttempt(set)
 	}
 	for name := range all {
-		must.True(t, fields[name] || name == "embedding.vector",
-			"%s is no field that the schema gives text", name)
+		must.True(t, fields[name] || name == "embedding.vector", "%s is no field that the schema gives text", name)
 	}
 	for name := range fields {
 		must.True(t, all[name] != nil || closed[name] != "",

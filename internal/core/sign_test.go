@@ -50,9 +50,7 @@ func (v trusting) Trust(key commit.Key, at graph.Time) commit.Trust {
 }
 
 // note commits one node of a key, signed if sign is given, and returns the result.
-func note(
-	t testing.TB, r *core.Repo, key string, at graph.Time, sign commit.SignFunc,
-) *core.CommitResult {
+func note(t testing.TB, r *core.Repo, key string, at graph.Time, sign commit.SignFunc) *core.CommitResult {
 	t.Helper()
 	stamp := repokit.By
 	stamp.Time, stamp.Sign = at, sign
@@ -324,8 +322,7 @@ func TestSignedCommitsStay(t *testing.T) {
 				Stamp: by, Create: true, Start: "HEAD~1", Force: true})
 		}},
 		{"rename over", "refs/heads/main", func(r *core.Repo, by state.Stamp) error {
-			return r.Branches().Rename(context.Background(), "old", "main", core.RefOptions{
-				Stamp: by, Force: true})
+			return r.Branches().Rename(context.Background(), "old", "main", core.RefOptions{Stamp: by, Force: true})
 		}},
 		{"remove a branch", "refs/heads/only", func(r *core.Repo, by state.Stamp) error {
 			_, err := r.Branches().Remove(context.Background(), "only", core.RefOptions{Stamp: by, Force: true})
@@ -351,8 +348,7 @@ func TestSignedCommitsStay(t *testing.T) {
 				return errKept
 			}
 			must.Fail(t, tt.do(r, stamp), errKept)
-			if len(asked) != 1 || asked[0].Commit != want || asked[0].Key != ada.Key() ||
-				asked[0].Ref != tt.ref {
+			if len(asked) != 1 || asked[0].Commit != want || asked[0].Key != ada.Key() || asked[0].Ref != tt.ref {
 				t.Errorf("asked about %+v, want %s off %s", asked, want, tt.ref)
 			}
 			after := must.Get(r.Refs(t.Context()))(t)

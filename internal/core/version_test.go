@@ -73,8 +73,7 @@ func freeze(t *testing.T, dir string) {
 		RefOptions: core.RefOptions{Stamp: stampAt(10)}, Annotate: true, Message: "the first"}))
 	check(r.Branches().Create(ctx, "side", "HEAD~1", core.RefOptions{Stamp: stampAt(11)}))
 	commit("side", "aside", `{"node":{"key":"cy","type":"Person","summary":"Cy cooks"}}`)
-	check(merging.Merge(ctx, r, "side", core.MergeOptions{
-		CommitOptions: core.CommitOptions{Stamp: stampAt(12)}}))
+	check(merging.Merge(ctx, r, "side", core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: stampAt(12)}}))
 	check(session.StartSession(ctx, r, "talk", session.SessionOptions{Stamp: stampAt(13)}))
 	for _, q := range []retrieve.Request{
 		{Text: frozenQueries[0]}, {Text: frozenQueries[1]},
@@ -145,13 +144,11 @@ func thawSnapshot(t *testing.T, b *strings.Builder, s *core.Snapshot) {
 	fmt.Fprintf(b, "commit %s graph %s %s %q %q\n", s.CID(), s.Graph(), c.Time, c.Author, message)
 	for n, err := range s.Nodes(t.Context(), graph.ID{}) {
 		must.OK(t, err)
-		fmt.Fprintf(b, "  node %s %s %s %q %q\n", n.Node.ID, n.CID, n.Node.Type, n.Node.Key,
-			n.Node.Summary)
+		fmt.Fprintf(b, "  node %s %s %s %q %q\n", n.Node.ID, n.CID, n.Node.Type, n.Node.Key, n.Node.Summary)
 	}
 	for e, err := range s.Edges(t.Context(), graph.ID{}) {
 		must.OK(t, err)
-		fmt.Fprintf(b, "  edge %s %s %s %s %d\n", e.CID, e.Edge.Src, e.Edge.Type, e.Edge.Dst,
-			e.Edge.Weight)
+		fmt.Fprintf(b, "  edge %s %s %s %s %d\n", e.CID, e.Edge.Src, e.Edge.Type, e.Edge.Dst, e.Edge.Weight)
 	}
 }
 
@@ -185,8 +182,7 @@ func rewriteFrozen(t *testing.T, dir string) {
 	must.OK(t, os.Remove(filepath.Join(dir, "store", "reserve")))
 	r := must.Get(care.Open(work, core.Options{ReadOnly: true}))(t)
 	text := thaw(t, r)
-	must.OK(t, errors.Join(r.Close(), os.WriteFile(filepath.Join(dir, "expect.txt"), []byte(text),
-		0o644)))
+	must.OK(t, errors.Join(r.Close(), os.WriteFile(filepath.Join(dir, "expect.txt"), []byte(text), 0o644)))
 }
 
 // TestFrozen opens a copy of each frozen repository, reads everything, answers what was recorded

@@ -45,16 +45,14 @@ func TestWorkAtHub(t *testing.T) {
 			}
 		}
 		t.Logf("%s: hub %v; leaf %v", name, got[0], got[1])
-		if got[0].Blocks() > got[1].Blocks()+6 ||
-			got[0].Facts.BlocksRead > got[1].Facts.BlocksRead+12 {
+		if got[0].Blocks() > got[1].Blocks()+6 || got[0].Facts.BlocksRead > got[1].Facts.BlocksRead+12 {
 			t.Errorf("%s: at the hub %v, at a leaf %v", name, got[0], got[1])
 		}
 	}
 	w := repokit.Measure(t, st, func(r *core.Repo) {
 		a, err := rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{Text: "centre", Limit: new(1),
 			OutputOptions: retrieve.OutputOptions{Adjacency: 10}, ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}})
-		must.True(t, err == nil && len(a.Items) == 1 && a.Items[0].ID == graph.NodeID("hub"),
-			"%+v, %v", a, err)
+		must.True(t, err == nil && len(a.Items) == 1 && a.Items[0].ID == graph.NodeID("hub"), "%+v, %v", a, err)
 	})
 	t.Logf("render the hub with 10 of %d edges: %v", n, w)
 	must.True(t, w.Facts.BlocksRead <= 80, "rendering the hub read %d blocks", w.Facts.BlocksRead)
