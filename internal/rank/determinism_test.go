@@ -36,9 +36,7 @@ func answer(a *retrieve.Answer) (string, error) {
 }
 
 // ask answers all requests, and returns the answers without and the receipts with the commit.
-func ask(
-	s *core.Snapshot, reqs []retrieve.Request,
-) (answers []string, receipts []ipld.CID, err error) {
+func ask(s *core.Snapshot, reqs []retrieve.Request) (answers []string, receipts []ipld.CID, err error) {
 	for i, req := range reqs {
 		a, err := rank.Retrieve(context.Background(), s, req)
 		if err != nil {
@@ -141,8 +139,7 @@ func TestDetoursLeaveNoTrace(t *testing.T) {
 	detour := repokit.OpenMem(t)
 	var add, remove strings.Builder
 	for i := range 60 {
-		fmt.Fprintf(&add,
-			`{"node":{"key":"d%d","type":"Decision","summary":"berth decision %d"}}`+"\n", i, i)
+		fmt.Fprintf(&add, `{"node":{"key":"d%d","type":"Decision","summary":"berth decision %d"}}`+"\n", i, i)
 		fmt.Fprintf(&remove, `{"remove":{"node":"d%d"}}`+"\n", i)
 	}
 	repokit.Lines(t, detour, add.String())
@@ -180,9 +177,7 @@ func TestAnswersFromDisk(t *testing.T) {
 	repokit.File(t, r, repokit.DemoMemory)
 	want, receipts := answers(t, r, reqs)
 	shut(r)
-	for _, opt := range []core.Options{
-		{}, {ReadOnly: true}, {ReadOnly: true, TreeCache: 1, IndexCache: 1},
-	} {
+	for _, opt := range []core.Options{{}, {ReadOnly: true}, {ReadOnly: true, TreeCache: 1, IndexCache: 1}} {
 		r := open(opt)
 		got, sameReceipts := answers(t, r, reqs)
 		repokit.Same(t, fmt.Sprintf("%+v", opt), want, got)

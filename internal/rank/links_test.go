@@ -196,8 +196,7 @@ func TestLinksOfOthers(t *testing.T) {
 	must.True(t, err == nil && len(report.Errors) == 1 && report.Errors[0].Kind == care.FsckIndex,
 		"fsck: %+v, %v", report, err)
 	res, err := care.Repair(ctx, fresh, care.FsckOptions{})
-	must.Require(t, err == nil && len(res.Done) == 2 && len(res.Report.Errors) <= 0,
-		"repair: %+v, %v", res, err)
+	must.Require(t, err == nil && len(res.Done) == 2 && len(res.Report.Errors) <= 0, "repair: %+v, %v", res, err)
 	must.Equal(t, len(linkCells(t, st)), 1, "indexes of links after the repair")
 }
 

@@ -22,9 +22,7 @@ import (
 func setLimit(t testing.TB, r *core.Repo, branch, name string, limit int64) *core.CommitResult {
 	t.Helper()
 	return must.Get(rank.SetProfiles(t.Context(), r, func(p *retrieve.Profiles) error {
-		p.Named[name] = retrieve.Profile{
-			Params: []ipld.Entry{{Key: "limit", Value: ipld.IntValue(limit)}},
-		}
+		p.Named[name] = retrieve.Profile{Params: []ipld.Entry{{Key: "limit", Value: ipld.IntValue(limit)}}}
 		return nil
 	}, core.CommitOptions{Stamp: repokit.By, Branch: branch, Message: name}))(t)
 }
@@ -97,8 +95,7 @@ func TestProfilesStay(t *testing.T) {
 			return must.Err(care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By, KeepOps: 1}))
 		},
 	}
-	order := []string{"amend", "stage", "rebase", "base before profiles", "restore", "revert", "purge",
-		"gc"}
+	order := []string{"amend", "stage", "rebase", "base before profiles", "restore", "revert", "purge", "gc"}
 	must.Require(t, len(order) == len(steps), "a step is left out")
 	for _, name := range order {
 		must.OK(t, steps[name](), name)
@@ -159,9 +156,7 @@ func TestProfilesRefused(t *testing.T) {
 			return nil
 		}, core.CommitOptions{}, state.ErrInvalid},
 		"a contradiction": {func(p *retrieve.Profiles) error {
-			p.Named["a"] = retrieve.Profile{Params: []ipld.Entry{
-				{Key: "damping", Value: ipld.IntValue(9)},
-			}}
+			p.Named["a"] = retrieve.Profile{Params: []ipld.Entry{{Key: "damping", Value: ipld.IntValue(9)}}}
 			return nil
 		}, core.CommitOptions{}, state.ErrInvalid},
 		"a base": {func(*retrieve.Profiles) error { return nil }, core.CommitOptions{Base: &at},

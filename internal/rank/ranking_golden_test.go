@@ -344,9 +344,7 @@ func goldenRequest(t testing.TB, data []byte) retrieve.Request {
 		q.Weights = append(q.Weights, retrieve.LaneWeight{Lane: lane, Weight: weight})
 	}
 	for _, p := range w.Where {
-		pred := retrieve.Predicate{
-			Name: p.Name, Op: retrieve.Op(p.Op), Edges: retrieve.Direction(p.Edges),
-		}
+		pred := retrieve.Predicate{Name: p.Name, Op: retrieve.Op(p.Op), Edges: retrieve.Direction(p.Edges)}
 		if p.Value != nil {
 			value := must.Get(ipld.ParseJSON(p.Value))(t)
 			pred.Value = value

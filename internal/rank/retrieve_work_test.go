@@ -133,8 +133,7 @@ func TestSparseReplay(t *testing.T) {
 		Sparse:  []retrieve.SparseVector{{Model: "m", Terms: []graph.Term{{Term: "x", Weight: 5}}}},
 		Weights: []retrieve.LaneWeight{{Lane: retrieve.LaneSparse("m"), Weight: 1 << 14}}}
 	answer, err := rank.Retrieve(t.Context(), repokit.Head(t, r), req)
-	if err != nil || len(answer.Items) != 2 || answer.Items[0].Key != "a" ||
-		len(answer.Items[0].Lanes) < 3 {
+	if err != nil || len(answer.Items) != 2 || answer.Items[0].Key != "a" || len(answer.Items[0].Lanes) < 3 {
 		t.Fatalf("%+v, %v", answer, err)
 	}
 	must.Get(session.Record(t.Context(), r, session.DefaultSession, answer, repokit.By))(t)

@@ -38,8 +38,7 @@ func (m denseModel) change(rng *rand.Rand) string {
 		if _, there := m.types[key]; !there || rng.IntN(8) == 0 {
 			typ := []string{"A", "B"}[rng.IntN(2)]
 			m.types[key] = typ
-			fmt.Fprintf(&b, `{"node":{"key":%q,"type":%q,"summary":"text %d"}}`+"\n", key, typ,
-				rng.IntN(100))
+			fmt.Fprintf(&b, `{"node":{"key":%q,"type":%q,"summary":"text %d"}}`+"\n", key, typ, rng.IntN(100))
 		}
 		model := []string{"m", "m2", "x"}[rng.IntN(3)]
 		floats := make([]float64, 3+rng.IntN(20)/19)

@@ -181,8 +181,7 @@ func TestMassRead(t *testing.T) {
 	m.link(num(5), "y", m.add(graph.Node{ID: num(20_000), Created: 1}), 65_536)
 	m.entries = 0
 	a = m.ask(t, retrieve.Request{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expansion: retrieve.PPR}})
-	must.True(t, len(a.Warnings) == 0 && m.entries == 8100-81,
-		"%d entries, warnings %v", m.entries, a.Warnings)
+	must.True(t, len(a.Warnings) == 0 && m.entries == 8100-81, "%d entries, warnings %v", m.entries, a.Warnings)
 }
 
 // TestLendingCountsFew: of the nodes that receive something, only the edges of those that may join are counted.
@@ -203,7 +202,6 @@ func TestLendingCountsFew(t *testing.T) {
 	req.MaxExpand = &join
 	m.ask(t, req)
 	if most := 2*sources + 2*join; m.buckets > most {
-		t.Errorf("%d buckets for %d of %d nodes that join, want at most %d", m.buckets, join,
-			sources*each, most)
+		t.Errorf("%d buckets for %d of %d nodes that join, want at most %d", m.buckets, join, sources*each, most)
 	}
 }

@@ -325,9 +325,7 @@ func (m *memory) Mentioning(_ context.Context, summary string, most int) ([]grap
 	return nil, m.fail("Mentioning")
 }
 
-func (m *memory) TitlesNamed(
-	_ context.Context, query source.TextQuery, ids []graph.ID,
-) ([][]int, error) {
+func (m *memory) TitlesNamed(_ context.Context, query source.TextQuery, ids []graph.ID) ([][]int, error) {
 	text := read(query)
 	terms := queryTerms(text)
 	out := make([][]int, len(ids))

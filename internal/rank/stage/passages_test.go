@@ -30,8 +30,7 @@ func FuzzPassages(f *testing.F) {
 		last, lost := 0, ""
 		for _, p := range passages(s) {
 			q := s[p.from:p.to]
-			if p.from < last || q == "" || trim(q) != q ||
-				utf8.RuneCountInString(q) > sentenceScalars {
+			if p.from < last || q == "" || trim(q) != q || utf8.RuneCountInString(q) > sentenceScalars {
 				t.Fatalf("%v of %q", p, s)
 			}
 			lost += s[last:p.from]
@@ -228,8 +227,7 @@ func TestTogether(t *testing.T) {
 		must.Equal(t, joint(got), tt.want, "limit ", tt.limit, ", budget ", tt.budget)
 		for i, it := range got.Items {
 			first := "repository: " + tt.parts[it.Part].Name + "\n"
-			must.True(t, it.Rank == i+1 && it.Rendered == first+"x\n" && it.Tokens > 10,
-				"item %d: %+v", i+1, it)
+			must.True(t, it.Rank == i+1 && it.Rendered == first+"x\n" && it.Tokens > 10, "item %d: %+v", i+1, it)
 		}
 	}
 	must.Equal(t, a.Items[0].Rendered, "x\n", "the items of a part are changed")

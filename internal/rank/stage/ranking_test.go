@@ -20,9 +20,7 @@ func TestRankings(t *testing.T) {
 		render.NeighbourCap,
 		render.BriefDigits, maxKin, distantRank, maxGrouped, digestAnswers, digestMaybe, maxDigests, digestShare, maxBroad,
 		maxQuoted}, broad)
-	pinned := map[int]string{
-		1: "058e9d1b2a7eebcd37b633e35bfd2e9194d458db8acaecc87cf21a9120dfeebc",
-	}
+	pinned := map[int]string{1: "058e9d1b2a7eebcd37b633e35bfd2e9194d458db8acaecc87cf21a9120dfeebc"}
 	for _, row := range rankings {
 		constants := fmt.Sprintf("%+v", row)
 		if row.bands {

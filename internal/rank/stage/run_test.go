@@ -73,8 +73,7 @@ func randomMemory(rng *rand.Rand, nodes, edges int) *memory {
 		}
 	}
 	for range edges {
-		e := m.link(num(rng.IntN(nodes)), string(rune('x'+rng.IntN(3))), num(rng.IntN(nodes)),
-			1+rng.Int64N(65_536))
+		e := m.link(num(rng.IntN(nodes)), string(rune('x'+rng.IntN(3))), num(rng.IntN(nodes)), 1+rng.Int64N(65_536))
 		if rng.IntN(8) == 0 {
 			m.markEdge(e, states[rng.IntN(len(states))])
 		}
@@ -120,8 +119,7 @@ func checkPacking(t *testing.T, all, got *retrieve.Answer, budget, limit int) {
 	}
 	must.Equal(t, diff(items, got.Items), "")
 	must.Equal(t, diff(dropped, got.DroppedItems), "")
-	if got.TokensUsed != used || used > budget || got.Dropped != len(dropped) ||
-		got.Candidates != all.Candidates {
+	if got.TokensUsed != used || used > budget || got.Dropped != len(dropped) || got.Candidates != all.Candidates {
 		t.Fatalf("used %d of %d, want %d; dropped %d, want %d", got.TokensUsed, budget, used,
 			got.Dropped, len(dropped))
 	}
@@ -337,8 +335,7 @@ func checkState(t *testing.T, state graph.State, req retrieve.Request, want bool
 	for _, l := range shown {
 		links = append(links, l.Other)
 	}
-	if len(a.Items) != 1 || slices.Contains(links, marked) != want ||
-		slices.Contains(links, other) != want {
+	if len(a.Items) != 1 || slices.Contains(links, marked) != want || slices.Contains(links, other) != want {
 		t.Errorf("%s %v: shows edges to %v, want %v", state, req.Marks, links, want)
 	}
 }
