@@ -66,10 +66,7 @@ func TestRecordRefuses(t *testing.T) {
 		}),
 	}
 	for name, b := range cases {
-		q := &Record{
-			Out: outTree, Count: p.Len(), Nodes: p.Nodes(),
-			Parts: []ipld.CID{ipld.Sum(ipld.Raw, b)},
-		}
+		q := &Record{Out: outTree, Count: p.Len(), Nodes: p.Nodes(), Parts: []ipld.CID{ipld.Sum(ipld.Raw, b)}}
 		_, err := q.Decode(func(ipld.CID) ([]byte, error) { return b, nil })
 		must.Fail(t, err, ErrInvalid, name)
 	}

@@ -182,9 +182,7 @@ func (m *memory) tryAll(blocks store.Blocks) (answers []any) {
 	stats, err := readStats(ctx, blocks, m.manifest)
 	add(stats, err)
 	rng := rand.New(rand.NewPCG(9, 9))
-	changes := map[key][]int8{
-		{denseID(1), "m"}: {9, 9, 9}, {denseID(2), "m"}: nil, {denseID(5000), "m"}: {9},
-	}
+	changes := map[key][]int8{{denseID(1), "m"}: {9, 9, 9}, {denseID(2), "m"}: nil, {denseID(5000), "m"}: {9}}
 	var list []VectorChange
 	for k, v := range changes {
 		list = append(list, VectorChange{ID: k.id, Model: k.model, Old: len(m.vectors[k]), New: v})

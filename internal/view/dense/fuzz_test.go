@@ -149,17 +149,13 @@ func ask(t *testing.T, blocks store.Blocks, segs ...*table) (accepted bool) {
 }
 
 // writeGroup writes the manifest of an index of one group.
-func writeGroup(
-	t testing.TB, blocks store.Blocks, of ipld.CID, k groupKey, list []segment.Ref,
-) ipld.CID {
+func writeGroup(t testing.TB, blocks store.Blocks, of ipld.CID, k groupKey, list []segment.Ref) ipld.CID {
 	t.Helper()
 	ctx := context.Background()
 	groups := must.Get(Update(ctx, blocks, ipld.CID{}, of, yielded(nil), UpdateOptions{}))(t)
 	_, tree, err := loadGroups(ctx, blocks, groups)
 	must.OK(t, err)
-	u := &updater{ctx: ctx, blocks: blocks, lists: map[groupKey]*segment.List{
-		k: {Segments: list},
-	}}
+	u := &updater{ctx: ctx, blocks: blocks, lists: map[groupKey]*segment.List{k: {Segments: list}}}
 	edits := u.edits()
 	edits[0].Value = segment.EncodeList(&segment.List{Segments: list})
 	tree = must.Get(tree.Edit(ctx, edits))(t)

@@ -56,9 +56,7 @@ func (b bulkVectors) changes() iter.Seq2[VectorChange, error] {
 	var list []VectorChange
 	for i := range b.Count {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s:%d", b.Seed, i))
-		list = append(list, VectorChange{
-			ID: graph.ID(sum[:16]), Model: "m", New: b.vector(b.Seed, i),
-		})
+		list = append(list, VectorChange{ID: graph.ID(sum[:16]), Model: "m", New: b.vector(b.Seed, i)})
 	}
 	slices.SortFunc(list, func(x, y VectorChange) int { return x.ID.Compare(y.ID) })
 	return func(yield func(VectorChange, error) bool) {
@@ -161,8 +159,7 @@ func TestUpdateCost(t *testing.T) {
 			most.blocks = max(most.blocks, blocks.written.blocks)
 			most.bytes = max(most.bytes, blocks.written.bytes)
 		}
-		t.Logf("of %d: %d updates write %+v, one at most %+v, and read %+v", n, updates, written, most,
-			read)
+		t.Logf("of %d: %d updates write %+v, one at most %+v, and read %+v", n, updates, written, most, read)
 		// One vector takes about 500 bytes with its overhead, a merge 64 of them at most.
 		must.True(t, most.blocks <= 3 && most.bytes <= 48<<10 && written.bytes <= updates*3<<10,
 			"of %d: one update writes up to %+v, all %+v", n, most, written)

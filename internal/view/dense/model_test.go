@@ -63,8 +63,7 @@ func (m *memory) compare(rng *rand.Rand, models []string, dims []int) {
 			}
 		}
 		res := search1(m.t, x, q)
-		if want := m.ranked(q); !slices.Equal(res.Hits, want) || res.Other != all-same ||
-			res.None != (all == 0) {
+		if want := m.ranked(q); !slices.Equal(res.Hits, want) || res.Other != all-same || res.None != (all == 0) {
 			m.t.Fatalf("%+v, want %v, %d of %d", res, want, same, all)
 		}
 	}

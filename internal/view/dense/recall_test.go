@@ -195,9 +195,7 @@ func TestRecall(t *testing.T) {
 
 // checkRecall asks questions by the default shortlist in new processes. Each reads all sketches and most of the ids, and
 // the vectors on its shortlist, most on the average.
-func checkRecall(
-	t *testing.T, name string, in indexed, questions [][]int8, most int64,
-) {
+func checkRecall(t *testing.T, name string, in indexed, questions [][]int8, most int64) {
 	t.Helper()
 	var n, size, vectors atomic.Int64
 	read := in.source

@@ -264,8 +264,7 @@ func check(t *testing.T, blocks distill.Blocks, tree distill.Tree, w *world) {
 	}
 	for id, f := range w.facts {
 		list, err := tree.Above(t.Context(), blocks, w, id)
-		must.Require(t, err == nil && f.Hidden == (len(list) == 0),
-			"%s: %d digests above, %v", id, len(list), err)
+		must.Require(t, err == nil && f.Hidden == (len(list) == 0), "%s: %d digests above, %v", id, len(list), err)
 		if f.Hidden {
 			continue
 		}
@@ -381,8 +380,7 @@ func TestNear(t *testing.T) {
 		all[d.ID()+" "+d.Kind()] = d.Sem
 		return true, err
 	})
-	must.Require(t, err == nil && len(all) >= facts+50,
-		"%d facts and %d digests: %v", facts, len(all)-facts, err)
+	must.Require(t, err == nil && len(all) >= facts+50, "%d facts and %d digests: %v", facts, len(all)-facts, err)
 	less := false
 	for n := range 25 {
 		sem := must.Get(distill.SemOf(w.facts[idOf(n)].Text))(t)

@@ -118,9 +118,7 @@ func checkPosts(t *testing.T, src *source, seg *segment.Segment, e entry, want [
 	must.Same(t, got, want, "list of")
 }
 
-func checkSeek(
-	t *testing.T, rng *rand.Rand, src *source, seg *segment.Segment, e entry, want []posting,
-) {
+func checkSeek(t *testing.T, rng *rand.Rand, src *source, seg *segment.Segment, e entry, want []posting) {
 	t.Helper()
 	for range 5 {
 		var r termReader
@@ -145,8 +143,7 @@ func TestDict(t *testing.T) {
 	ctx := context.Background()
 	var terms []string
 	for i := range 3000 {
-		terms = append(terms, fmt.Sprintf("term%05d", 2*i), fmt.Sprintf("x%s%d",
-			strings.Repeat("y", i%200), i))
+		terms = append(terms, fmt.Sprintf("term%05d", 2*i), fmt.Sprintf("x%s%d", strings.Repeat("y", i%200), i))
 	}
 	terms = append(terms, strings.Repeat("z", maxTerm), "\x00", "é")
 	slices.Sort(terms)

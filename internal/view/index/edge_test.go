@@ -124,9 +124,7 @@ func documents(docs collection) iter.Seq2[*Document, error] {
 
 // verify compares an index with documents, and again with documents that are known by their numbers:
 // what it says must be the same.
-func verify(
-	ctx context.Context, get store.Getter, m ipld.CID, docs iter.Seq2[*Document, error],
-) ([]string, error) {
+func verify(ctx context.Context, get store.Getter, m ipld.CID, docs iter.Seq2[*Document, error]) ([]string, error) {
 	x := NewExpectations()
 	read := make(map[graph.ID]*Document)
 	by := func(known bool) ([]string, error) {

@@ -248,9 +248,7 @@ func TestModel(t *testing.T) {
 	effort.Alone(t)
 	rng := newRand(t)
 	for range effort.Pick(6, 20, 240) {
-		opt := UpdateOptions{
-			Fanout: 2 + rng.IntN(8), SpillDocs: 1 + rng.IntN(40), SpillBytes: 1 << rng.IntN(24),
-		}
+		opt := UpdateOptions{Fanout: 2 + rng.IntN(8), SpillDocs: 1 + rng.IntN(40), SpillBytes: 1 << rng.IntN(24)}
 		t.Logf("options %+v", opt)
 		runModel(t, rng, opt)
 	}

@@ -260,9 +260,7 @@ func timesOf(n *graph.Node) Times {
 }
 
 // checkTimes compares what an index says of times with the documents.
-func checkTimes(
-	t *testing.T, x *Index, docs collection, accept Accept, filter func(*Document) bool, k int,
-) {
+func checkTimes(t *testing.T, x *Index, docs collection, accept Accept, filter func(*Document) bool, k int) {
 	t.Helper()
 	var want []Hit
 	for id, d := range docs {

@@ -74,8 +74,7 @@ func TestDistance(t *testing.T) {
 			if dead > 0 {
 				for _, o := range others {
 					if strings.HasPrefix(o, other[:dead]) && edits([]rune(o), []rune(term)) <= most {
-						t.Fatalf("%s: nothing close should begin with %s, but %s", term,
-							other[:dead], o)
+						t.Fatalf("%s: nothing close should begin with %s, but %s", term, other[:dead], o)
 					}
 				}
 			}

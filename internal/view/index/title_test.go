@@ -36,9 +36,7 @@ func TestMentions(t *testing.T) {
 	found := 0
 	for range effort.Pick(8, 15, 300) {
 		docs, x := grown(t, rng, 60, func(id graph.ID) *Document {
-			return &Document{
-				Node: &graph.Node{ID: id, Type: "T", Summary: some(4), Created: 1}, Content: some(30),
-			}
+			return &Document{Node: &graph.Node{ID: id, Type: "T", Summary: some(4), Created: 1}, Content: some(30)}
 		})
 		one, ids := fresh(t, docs), slices.SortedFunc(maps.Keys(docs), graph.ID.Compare)
 		for id, d := range docs {

@@ -238,9 +238,7 @@ func zipfDoc(i int, rng *rand.Rand, zipf *rand.Zipf) *Document {
 
 // grown returns an index and its documents after up to five updates. Each adds, replaces and removes some of at most
 // space nodes.
-func grown(
-	t *testing.T, rng *rand.Rand, space int, doc func(graph.ID) *Document,
-) (collection, *Index) {
+func grown(t *testing.T, rng *rand.Rand, space int, doc func(graph.ID) *Document) (collection, *Index) {
 	t.Helper()
 	ctx, blocks := context.Background(), mem.New().Derived()
 	docs, m := collection{}, ipld.CID{}

@@ -204,8 +204,7 @@ func TestCosts(t *testing.T) {
 			written.bytes += blocks.written.bytes
 		}
 		x := m.open(new(segment.Cache))
-		t.Logf("%d nodes: %d updates read %v and wrote %v; %d segments", n, updates, read, written,
-			len(x.segs))
+		t.Logf("%d nodes: %d updates read %v and wrote %v; %d segments", n, updates, read, written, len(x.segs))
 		if written.bytes > updates*3000 || written.blocks > updates*5/2 || read.blocks > updates*4 {
 			t.Errorf("%d nodes: %d updates read %v and wrote %v", n, updates, read, written)
 		}

@@ -266,10 +266,9 @@ func TestCount(t *testing.T) {
 		"a run makes another": {ones(8, 8, 8, 8, 8, 8, 8, 8), 15},
 		"a run makes none":    {ones(8, 8, 8, 8, 8, 8, 8), 8},
 		"higher class stops":  {ones(7, 1, 8), 0},
-		"mostly dead": {[]Ref{{Docs: 10_000}, {Kills: 5000},
-			{Docs: 1000, Kills: 1000}}, 3},
-		"dead, but few": {[]Ref{{Docs: 100}, {Kills: 90}}, 0},
-		"limit":         {slices.Repeat(sizes(MaxDocs), 8), 0},
+		"mostly dead":         {[]Ref{{Docs: 10_000}, {Kills: 5000}, {Docs: 1000, Kills: 1000}}, 3},
+		"dead, but few":       {[]Ref{{Docs: 100}, {Kills: 90}}, 0},
+		"limit":               {slices.Repeat(sizes(MaxDocs), 8), 0},
 	}
 	for name, c := range cases {
 		must.Equal(t, Count(c.segments, 8), c.want, name)
