@@ -75,8 +75,7 @@ func read(in io.Reader) (roots []ipld.CID, blocks []Block, err error) {
 func TestGolden(t *testing.T) {
 	one, hi := intBlock(1), rawBlock("hi")
 	file := write(t, []ipld.CID{one.cid}, one, hi)
-	want := "3a" + "a265726f6f747381d82a582500" + hex.EncodeToString(one.cid.Bytes()) +
-		"6776657273696f6e01" +
+	want := "3a" + "a265726f6f747381d82a582500" + hex.EncodeToString(one.cid.Bytes()) + "6776657273696f6e01" +
 		"25" + hex.EncodeToString(one.cid.Bytes()) + "01" +
 		"26" + hex.EncodeToString(hi.cid.Bytes()) + hex.EncodeToString([]byte("hi"))
 	must.Equal(t, hex.EncodeToString(file), want, "file is\n")
@@ -94,8 +93,7 @@ func TestReadBack(t *testing.T) {
 	} {
 		got, blocks, err := read(in)
 		must.OK(t, err, name)
-		must.True(t, len(got) == len(roots) && got[0] == roots[0] && got[1] == roots[1],
-			"%s: roots %v", name, got)
+		must.True(t, len(got) == len(roots) && got[0] == roots[0] && got[1] == roots[1], "%s: roots %v", name, got)
 		must.Require(t, len(blocks) == len(put), "%s: %d blocks, want %d", name, len(blocks), len(put))
 		for i, b := range blocks {
 			must.True(t, b.CID == put[i].cid && bytes.Equal(b.Data, put[i].data),

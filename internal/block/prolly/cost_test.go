@@ -44,8 +44,7 @@ func (c *tally) add(writes, height int) {
 func (c *tally) verify(t *testing.T) {
 	t.Helper()
 	mean := float64(c.writes) / float64(c.height)
-	t.Logf("%d edits: mean %.3f x height, %d over 2 x height + 1, by at most %d",
-		c.edits, mean, c.over, c.most)
+	t.Logf("%d edits: mean %.3f x height, %d over 2 x height + 1, by at most %d", c.edits, mean, c.over, c.most)
 	t.Logf("removals by chunks written in level 0: %d", c.removals)
 	if c.edits == 0 || mean > 1.2 || c.over*1000 > c.edits {
 		t.Errorf("edits cost too much")
@@ -85,9 +84,7 @@ func randomEdit(rng *rand.Rand, keys []string, i int) prolly.Edit {
 	return e
 }
 
-func countEdit(
-	t *testing.T, b *blocks, tree *prolly.Map, e prolly.Edit, c *tally,
-) *prolly.Map {
+func countEdit(t *testing.T, b *blocks, tree *prolly.Map, e prolly.Edit, c *tally) *prolly.Map {
 	t.Helper()
 	b.reset()
 	next := edit(t, tree, []prolly.Edit{e})
@@ -248,8 +245,7 @@ func costOfDiff(t *testing.T, n, d int) {
 			over++
 		}
 	}
-	t.Logf("%d diffs: mean %.1f chunks read, %d over 2*d*height+2*d", rounds,
-		float64(total)/float64(rounds), over)
+	t.Logf("%d diffs: mean %.1f chunks read, %d over 2*d*height+2*d", rounds, float64(total)/float64(rounds), over)
 	// A single change can fall where chunks split in several levels at once.
 	if d == 1 && over*100 > rounds || d > 1 && over > 0 {
 		t.Errorf("%d diffs read too much", over)

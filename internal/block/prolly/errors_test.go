@@ -190,8 +190,7 @@ func TestInput(t *testing.T) {
 		{"not canonical", []prolly.Edit{{Key: one, Value: []byte{0x18, 1}}}, false},
 		{"equal keys", []prolly.Edit{{Key: one, Value: one}, {Key: one, Value: one}}, false},
 		{"two empty keys", []prolly.Edit{{Value: one}, {Value: one}}, false},
-		{"descending", []prolly.Edit{{Key: []byte("b"), Value: one}, {Key: []byte("a"), Value: one}},
-			false},
+		{"descending", []prolly.Edit{{Key: []byte("b"), Value: one}, {Key: []byte("a"), Value: one}}, false},
 	}
 	nodes := prolly.NewNodes(newBlocks(), nil)
 	for _, c := range cases {

@@ -226,9 +226,7 @@ func TestFill(t *testing.T) {
 }
 
 // mergeModel is the three-way merge by its definition; it returns the conflicts too.
-func mergeModel(
-	base, left, right model, resolve func(prolly.Conflict) []byte,
-) (model, []prolly.Conflict) {
+func mergeModel(base, left, right model, resolve func(prolly.Conflict) []byte) (model, []prolly.Conflict) {
 	all := base.edit(nil)
 	for _, m := range []model{left, right} {
 		for k, v := range m {

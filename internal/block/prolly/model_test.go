@@ -198,9 +198,7 @@ func bound(rng *rand.Rand, src keySource, keys []string) []byte {
 	return []byte(src.draw(rng))
 }
 
-func compareRange(
-	t *testing.T, tree *prolly.Map, want model, keys []string, from, to []byte,
-) {
+func compareRange(t *testing.T, tree *prolly.Map, want model, keys []string, from, to []byte) {
 	t.Helper()
 	low, high := 0, len(keys)
 	if from != nil {

@@ -117,8 +117,7 @@ func TestErasedStaysErased(t *testing.T) {
 			s := openFS(t, fs, Options{ReadOnly: readOnly})
 			_, err := s.Facts().Get(ctx, secret(1).CID)
 			var redacted *store.RedactedError
-			must.True(t, errors.As(err, &redacted) && string(redacted.Stub) == "stub",
-				"%s: Get: %v", name, err)
+			must.True(t, errors.As(err, &redacted) && string(redacted.Stub) == "stub", "%s: Get: %v", name, err)
 			note := must.Get(s.Note(ctx))(t, name, ": note")
 			must.Equal(t, string(note), "to do", name, ": note")
 			must.OK(t, s.Check(ctx, nil, func(m string) error { return errors.New(m) }), name)
@@ -213,8 +212,7 @@ func TestFormatRecord(t *testing.T) {
 			}
 		}
 	}
-	must.True(t, FormatVersion == 2,
-		"a new format version needs a frozen repository and a migration beside it")
+	must.True(t, FormatVersion == 2, "a new format version needs a frozen repository and a migration beside it")
 }
 
 // TestFormatGrows writes to a store of an earlier format, which raises its format.
@@ -246,8 +244,7 @@ func TestCheckErasing(t *testing.T) {
 	if check(); len(got) > 0 {
 		t.Errorf("faults of a sound store: %q", got)
 	}
-	must.OK(t, errors.Join(s.db.Set(Facts.key(gone.CID), gone.Data, nil),
-		s.db.Delete(formatKey, nil)))
+	must.OK(t, errors.Join(s.db.Set(Facts.key(gone.CID), gone.Data, nil), s.db.Delete(formatKey, nil)))
 	check()
 	must.True(t, len(got) == 2 && strings.Contains(got[0], "redacted") && strings.Contains(got[1], "format"),
 		"faults: %q", got)

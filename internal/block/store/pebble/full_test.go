@@ -76,9 +76,7 @@ func ext4Place(t *testing.T, megabytes int) *smallPlace {
 		err = os.Truncate(image, int64(megabytes)<<20)
 	}
 	must.OK(t, err)
-	for _, args := range [][]string{
-		{"mkfs.ext4", "-q", "-F", image}, {"mount", "-o", "loop", image, dir},
-	} {
+	for _, args := range [][]string{{"mkfs.ext4", "-q", "-F", image}, {"mount", "-o", "loop", image, dir}} {
 		if out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput(); err != nil {
 			t.Skipf("%s: %v: %s", args[0], err, out)
 		}

@@ -85,8 +85,7 @@ func TestReconcile(t *testing.T) {
 		{"second, both damaged", opRecord(2), headImage([2]int{-1, -1}), false, true},
 		{"acknowledged one lost", opRecord(4), headImage([2]int{4, 5}), false, true},
 		{"acknowledged many lost", opRecord(4), headImage([2]int{8, 9}), false, true},
-		{"newest slot damaged and its operation lost", opRecord(4), headImage([2]int{4, -1}),
-			false, true},
+		{"newest slot damaged and its operation lost", opRecord(4), headImage([2]int{4, -1}), false, true},
 		{"other operation of the same number", other(5), headImage([2]int{4, 5}), false, true},
 		{"one ahead of another operation", other(6), headImage([2]int{4, 5}), false, true},
 		{"several ahead", overlapping(9, 5), headImage([2]int{4, 5}), true, false},
@@ -289,8 +288,7 @@ func TestMarkerVouches(t *testing.T) {
 	writeFile(t, old, repo+"/marker", marker)
 	_, err := Open(repo, Options{FS: old})
 	var lost *HeadError
-	must.True(t, errors.As(err, &lost) && lost.Acknowledged == opHead(5) && lost.Stored == opHead(3),
-		"%v", err)
+	must.True(t, errors.As(err, &lost) && lost.Acknowledged == opHead(5) && lost.Stored == opHead(3), "%v", err)
 	// With AcceptHead the store continues from there.
 	s := openFS(t, old, Options{AcceptHead: true})
 	must.OK(t, errors.Join(commitOp(s, 4), s.Close()))
@@ -326,8 +324,7 @@ func TestMarkerDamaged(t *testing.T) {
 func TestWithoutMarker(t *testing.T) {
 	fs := stored(t, 3, true)
 	must.OK(t, fs.Remove(repo+"/marker"))
-	must.OK(t, errors.Join(openFS(t, fs, Options{ReadOnly: true}).Close(),
-		openFS(t, fs, Options{}).Close()))
+	must.OK(t, errors.Join(openFS(t, fs, Options{ReadOnly: true}).Close(), openFS(t, fs, Options{}).Close()))
 	must.True(t, must.Err(fs.Stat(repo+"/marker")) != nil, "opening made a marker")
 	s := openFS(t, fs, Options{})
 	must.OK(t, errors.Join(commitOp(s, 4), s.Close()))

@@ -131,8 +131,7 @@ func TestReadOnlyDirectory(t *testing.T) {
 		return &iofs.PathError{Op: op.Kind, Path: op.Path, Err: syscall.EROFS}
 	}
 	_, err := Open(repo, Options{FS: testkit.NewCrashFS(mem, refused), ReadOnly: true})
-	if !errors.Is(err, syscall.EROFS) || errors.Is(err, store.ErrBusy) ||
-		!strings.Contains(err.Error(), "LOCK") {
+	if !errors.Is(err, syscall.EROFS) || errors.Is(err, store.ErrBusy) || !strings.Contains(err.Error(), "LOCK") {
 		t.Errorf("error %v, want one about the lock file", err)
 	}
 	// If only the lock can be taken, reading works.

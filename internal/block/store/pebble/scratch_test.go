@@ -164,8 +164,7 @@ func TestPutLooksForASample(t *testing.T) {
 		before := s.db.Metrics()
 		must.OK(t, s.Facts().Put(ctx, list...))
 		after := s.db.Metrics()
-		looks = after.BlockCache.Hits + after.BlockCache.Misses -
-			before.BlockCache.Hits - before.BlockCache.Misses
+		looks = after.BlockCache.Hits + after.BlockCache.Misses - before.BlockCache.Hits - before.BlockCache.Misses
 		return looks, after.WAL.BytesIn - before.WAL.BytesIn
 	}
 	put(blocks(0, stored))

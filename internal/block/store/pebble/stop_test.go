@@ -56,8 +56,7 @@ func TestStopAfterPanic(t *testing.T) {
 	s := openFS(t, fs, Options{Create: true})
 	must.OK(t, commitOp(s, 1))
 	err := s.fs.fail.guard(func() error { panic(syscall.EIO) })
-	must.True(t, errors.Is(err, syscall.EIO) && strings.Contains(err.Error(), "panic"),
-		"guarded panic: %v", err)
+	must.True(t, errors.Is(err, syscall.EIO) && strings.Contains(err.Error(), "panic"), "guarded panic: %v", err)
 	wantStopped(t, s, fs, syscall.EIO, 1)
 }
 
