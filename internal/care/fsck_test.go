@@ -75,9 +75,7 @@ func TestFsckMerge(t *testing.T) {
 		},
 		"a resolution of nothing": {
 			func(m *commit.Merge, tree treeOf, _ putOf) {
-				m.Resolutions = tree(map[string][]byte{
-					"node/x": commit.Resolution{Take: graph.TakeOurs}.Encode(),
-				})
+				m.Resolutions = tree(map[string][]byte{"node/x": commit.Resolution{Take: graph.TakeOurs}.Encode()})
 			}, "1 resolutions, of conflicts 0",
 		},
 		"a resolution that is none": {
@@ -126,8 +124,7 @@ func TestAmend(t *testing.T) {
 	}
 	res := amend(`{"node":{"key":"dave","type":"Person"}}`, "")
 	got := repokit.Head(t, r).Commit()
-	if res.Nodes != (state.Counts{Added: 2}) || len(res.Parents) != 1 ||
-		res.Parents[0] != first.Commit {
+	if res.Nodes != (state.Counts{Added: 2}) || len(res.Parents) != 1 || res.Parents[0] != first.Commit {
 		t.Errorf("%+v", res)
 	}
 	must.True(t, got.Change == old.Change && got.Message == old.Message && got.Height == old.Height,

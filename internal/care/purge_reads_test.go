@@ -217,8 +217,7 @@ func TestTextsOfReadsNodesOnce(t *testing.T) {
 	}
 	gets(1) // fills the caches of trees
 	one, many := gets(1), gets(texts)
-	must.True(t, one >= harbourNodes && many == one,
-		"%d blocks read for one text, %d for %d", one, many, texts)
+	must.True(t, one >= harbourNodes && many == one, "%d blocks read for one text, %d for %d", one, many, texts)
 }
 
 // TestTextsOfToldAreTheSame: the redaction of a text made from several erased nodes deterministically names the

@@ -90,9 +90,7 @@ func checkPurged(t *testing.T, r *core.Repo, old ipld.CID) {
 		edges++
 	}
 	must.Equal(t, edges, 1, "edges to the node")
-	for text, items := range map[string]int{
-		"cooks vault": 1, "vermilion": 0, "zed": 0, id.String(): 0,
-	} {
+	for text, items := range map[string]int{"cooks vault": 1, "vermilion": 0, "zed": 0, id.String(): 0} {
 		a := must.Get(rank.Retrieve(ctx, s, retrieve.Request{Text: text}))(t)
 		if len(a.Items) != items || len(a.Warnings) == 0 ||
 			a.Warnings[len(a.Warnings)-1].Code != retrieve.Redacted {
@@ -192,8 +190,7 @@ func TestPurgedStaysOutOfMerges(t *testing.T) {
 	repokit.CommitOn(t, r, "anew", repokit.NodeLine("zed", `,"summary":"another"`))
 	_, err := merging.Merge(ctx, r, "anew", repokit.Options(""))
 	var clash *core.MergeError
-	if !errors.As(err, &clash) || len(clash.Conflicts) != 1 ||
-		clash.Conflicts[0].Kind != graph.DeleteModify {
+	if !errors.As(err, &clash) || len(clash.Conflicts) != 1 || clash.Conflicts[0].Kind != graph.DeleteModify {
 		t.Fatalf("merge of a branch that has it anew: %v", err)
 	}
 	gone("a merge that conflicts")
@@ -479,8 +476,7 @@ func TestErasurePending(t *testing.T) {
 	pending(true)
 	var lacks *store.NoRoomError
 	_, err := care.Purge(ctx, r, "b", care.PurgeOptions{Stamp: repokit.By}) // opening for writing takes more
-	must.True(t, errors.As(err, &lacks) && lacks.MustFree() != 0 && lacks.Erasing,
-		"a purge without room: %v", err)
+	must.True(t, errors.As(err, &lacks) && lacks.MustFree() != 0 && lacks.Erasing, "a purge without room: %v", err)
 	pending(true)
 	mem.TestingSetDiskUsage(room)
 	reopen()

@@ -31,9 +31,7 @@ type badDerived struct {
 	bad *bool
 }
 
-func (d badDerived) Iterate(
-	ctx context.Context, from ipld.CID, fn func(store.Block) error,
-) error {
+func (d badDerived) Iterate(ctx context.Context, from ipld.CID, fn func(store.Block) error) error {
 	return d.Derived.Iterate(ctx, from, func(b store.Block) error {
 		if *d.bad && len(b.Data) > 0 {
 			b.Data = bytes.Clone(b.Data)
