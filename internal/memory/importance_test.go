@@ -77,8 +77,7 @@ func TestLifeWork(t *testing.T) {
 		r = cold
 		s := memkit.Tip(t, r)
 		c.FactCounts.Reset()
-		must.Get(Importance(t.Context(), s, graph.NodeID("n0"), memkit.By.Time,
-			ImportanceOptions{}))(t)
+		must.Get(Importance(t.Context(), s, graph.NodeID("n0"), memkit.By.Time, ImportanceOptions{}))(t)
 		weighed := c.FactCounts.Counts().BlocksRead
 		c.FactCounts.Reset()
 		must.Get(Mark(t.Context(), r, memkit.Opt, MarkRequest{State: graph.Contradicted,
@@ -166,8 +165,7 @@ func TestSchema(t *testing.T) {
 		`{"mark":{"node":"cy","state":"forgotten"}}`,
 		`{"mark":{"edge":{"type":"likes","src":"ana","dst":"bo"},"state":"retired"}}`,
 	)
-	token := &graph.NodeChange{Key: "till", Props: []ipld.Entry{
-		{Key: "token", Value: ipld.StringValue(key)}}}
+	token := &graph.NodeChange{Key: "till", Props: []ipld.Entry{{Key: "token", Value: ipld.StringValue(key)}}}
 	by := memkit.By
 	for _, r := range guard.Rules() {
 		by.Secrets.Allow = append(by.Secrets.Allow, r.ID)

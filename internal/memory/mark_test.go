@@ -79,8 +79,7 @@ func TestMarkRequests(t *testing.T) {
 		{State: graph.Stale, Nodes: make([]string, MaxMarked+1)},
 	} {
 		_, err := Mark(t.Context(), r, memkit.Opt, req)
-		must.True(t, errors.Is(err, state.ErrInvalid) || errors.Is(err, graph.ErrInvalid),
-			"%.80v: %v", req, err)
+		must.True(t, errors.Is(err, state.ErrInvalid) || errors.Is(err, graph.ErrInvalid), "%.80v: %v", req, err)
 	}
 	_, err := Mark(t.Context(), r, memkit.Opt, MarkRequest{State: graph.Stale, Nodes: []string{"x", "w"}})
 	must.True(t, IsMissing(err), "%v", err)
@@ -148,8 +147,7 @@ func TestRandomMarks(t *testing.T) {
 		case rng.IntN(3) == 0:
 			_, err = Unmark(t.Context(), r, memkit.Opt, UnmarkRequest{Nodes: []string{name(), name()}})
 		case state == graph.Expired:
-			_, err = Expire(t.Context(), r, memkit.Opt, ExpireRequest{Now: memkit.By.Time,
-				Nodes: []string{name()}})
+			_, err = Expire(t.Context(), r, memkit.Opt, ExpireRequest{Now: memkit.By.Time, Nodes: []string{name()}})
 		case state == graph.Superseded, state == graph.Contradicted:
 			_, err = Mark(t.Context(), r, memkit.Opt, MarkRequest{State: state, Nodes: []string{name()},
 				By: name()})

@@ -47,8 +47,7 @@ func TestProse(t *testing.T) {
 	}
 	must.Require(t, cases >= 20, "only %d cases", cases)
 	if *rewrite {
-		must.OK(t, os.WriteFile(file, []byte(strings.ReplaceAll(out.String(), "----\n\n\n", "----\n\n")),
-			0o644))
+		must.OK(t, os.WriteFile(file, []byte(strings.ReplaceAll(out.String(), "----\n\n\n", "----\n\n")), 0o644))
 	}
 }
 

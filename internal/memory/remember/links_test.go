@@ -113,8 +113,7 @@ func shown(got Linked, ds ...*Draft) string {
 	}
 	var lines []string
 	for _, l := range got.Links {
-		lines = append(lines, fmt.Sprintf("%s -%s-> %s %d (%s)", name(l.Src), l.Type, name(l.Dst),
-			l.Weight, l.Why))
+		lines = append(lines, fmt.Sprintf("%s -%s-> %s %d (%s)", name(l.Src), l.Type, name(l.Dst), l.Weight, l.Why))
 	}
 	for _, c := range got.Candidates {
 		lines = append(lines, fmt.Sprintf("? %s %s %d", c.Kind, name(graph.Ref{ID: c.ID}), c.Score))
@@ -127,8 +126,7 @@ func TestLinks(t *testing.T) {
 	m := newMemory(t)
 	a := draft("The cache server of billing ran out of memory at night.", 0, "conversation:1")
 	b := draft("Alice Ng restarted the gateway.", 2, "conversation:2")
-	c := draft("The billing site went down because the cache server ran out of memory.", 5,
-		"conversation:1")
+	c := draft("The billing site went down because the cache server ran out of memory.", 5, "conversation:1")
 	c.Tags, c.Entities = []string{"Outage", "outage"}, []string{"Billing"}
 	d := draft("Therefore we moved the billing cache of Alice Ng to Redis.", 30, "conversation:1")
 	near := []Near{{ID: a.ID, Text: 30_000}}
@@ -206,8 +204,7 @@ func TestCausalDirection(t *testing.T) {
 		m := newMemory(t)
 		a, b := draft(c.before, 0), draft(c.text, 1)
 		m.writeDrafts(t, LinkOptions{}, nil, a)
-		got := m.writeDrafts(t, LinkOptions{Off: []LinkRule{RuleTemporal, RuleEntity}},
-			[]Near{{ID: a.ID}}, b)[0]
+		got := m.writeDrafts(t, LinkOptions{Off: []LinkRule{RuleTemporal, RuleEntity}}, []Near{{ID: a.ID}}, b)[0]
 		line, _, _ := strings.Cut(shown(got, a, b), " 0 (")
 		if len(got.Links) > 1 || line != c.want {
 			t.Errorf("%s / %s:\n%s\nwant %s", c.before, c.text, shown(got, a, b), c.want)

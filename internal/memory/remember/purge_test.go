@@ -263,12 +263,9 @@ func TestPurgeText(t *testing.T) {
 	for _, h := range res.Erased {
 		got[string(h.What)]++
 	}
-	want := map[string]int{
-		"node": 4, "content": 2, "embedding": 1, "query": 1, "message": 2, "edge": 2, "mark": 1,
-	}
+	want := map[string]int{"node": 4, "content": 2, "embedding": 1, "query": 1, "message": 2, "edge": 2, "mark": 1}
 	must.Equal(t, fmt.Sprint(got), fmt.Sprint(want), "erased ", got, ", want ", want)
-	must.True(t, len(res.Branches) == 1 && len(res.Stages) == 1,
-		"removed from %v, %v", res.Branches, res.Stages)
+	must.True(t, len(res.Branches) == 1 && len(res.Stages) == 1, "removed from %v, %v", res.Branches, res.Stages)
 	if where := leaks(t, dir, st); len(where) > 0 {
 		t.Errorf("left: %v", where)
 	}

@@ -65,8 +65,7 @@ func TestRememberDecides(t *testing.T) {
 			"added conflict"},
 		{"again", said("Bob has two daughters.", "Bob has two daughters.", "bob has 2 daughters"),
 			"added duplicate duplicate"},
-		{"moved", said("We deploy every Friday at 5 pm.", "Every Friday at 5 pm we deploy"),
-			"added duplicate"},
+		{"moved", said("We deploy every Friday at 5 pm.", "Every Friday at 5 pm we deploy"), "added duplicate"},
 		{"types", []Request{{Text: "Bob likes tea"}, {Text: "Bob likes tea", Type: memory.Preference}},
 			"added added"},
 		{"subjects", []Request{
@@ -87,8 +86,7 @@ func TestRememberDecides(t *testing.T) {
 			{Text: "Is away", About: "a"}, {Text: "Is away", About: "b"}, {Text: "Is away", NoDiff: true},
 			{Text: "Is away", About: "c"}, {Text: "Is away", About: "b"}, {Text: "Is away", NoDiff: true},
 			{Text: "Is away", About: "c"}}, "added added added added duplicate added duplicate"},
-		{"no diff", []Request{{Text: "Bob likes tea"}, {Text: "Bob likes tea", NoDiff: true}},
-			"added added"},
+		{"no diff", []Request{{Text: "Bob likes tea"}, {Text: "Bob likes tea", NoDiff: true}}, "added added"},
 		{"more", []Request{{Text: "Bob likes tea"}, {Text: "Bob likes tea", Importance: 5},
 			{Text: "Bob likes tea", Tags: []string{"tea"}}, {Text: "Bob likes tea", Importance: 1}},
 			"added updated updated duplicate"},
@@ -114,8 +112,7 @@ func TestRememberLosesNothing(t *testing.T) {
 	m := newMemory(t)
 	first := Request{Text: "Alice works at Initech", Importance: 4, Tags: []string{"work"},
 		About: "alice", Property: "employer", Sources: []string{"file:notes.md"}}
-	got := keep(t, m, first, Request{Text: "Alice works at Globex", About: "alice",
-		Property: "employer"})
+	got := keep(t, m, first, Request{Text: "Alice works at Globex", About: "alice", Property: "employer"})
 	old, now := got[0].ID, got[1].ID
 	s := m.headOf(t)
 	n, _, err := s.Node(t.Context(), old)
@@ -157,8 +154,7 @@ func TestObservations(t *testing.T) {
 		res = must.Get(m.Remember(t.Context(), rememberAt(3), req))(t)
 	}
 	n, err := m.headOf(t).Adjacency().Degree(t.Context(), id, adjacency.Out, memory.EdgeObserved)
-	if n != MaxObserved || err != nil || !res.NoChange ||
-		res.Memories[0].Warnings[0].Code != QualityObserved {
+	if n != MaxObserved || err != nil || !res.NoChange || res.Memories[0].Warnings[0].Code != QualityObserved {
 		t.Errorf("%d observations, %v, %+v", n, err, res)
 	}
 }
@@ -210,8 +206,7 @@ func TestRememberRefuses(t *testing.T) {
 	} {
 		before := m.headOf(t).CID()
 		_, err := m.Remember(t.Context(), rememberAt(1), c.req)
-		must.True(t, err != nil && strings.Contains(err.Error(), c.want),
-			"%.60v: %v, want %q", c.req, err, c.want)
+		must.True(t, err != nil && strings.Contains(err.Error(), c.want), "%.60v: %v, want %q", c.req, err, c.want)
 		must.Equal(t, m.headOf(t).CID(), before, c.req, ": wrote")
 	}
 	_, err := m.RememberAll(t.Context(), rememberAt(1), append(said("x y z"), Request{}))
@@ -406,8 +401,7 @@ cache | tagged true
 Ops | tagged true`
 	must.Equal(t, strings.Join(got, "\n"), want, "got\n")
 	tags, err := recall.Suggest(t.Context(), s, "Is the cache server of Berlin in 2024 full?")
-	if err != nil || len(tags) < 3 || tags[0].Name != "Ops" || tags[1].Name != "cache" ||
-		!tags[len(tags)-1].Text {
+	if err != nil || len(tags) < 3 || tags[0].Name != "Ops" || tags[1].Name != "cache" || !tags[len(tags)-1].Text {
 		t.Errorf("%+v, %v", tags, err)
 	}
 	must.True(t, must.Err(recall.Suggest(t.Context(), s, " ")) != nil, "blank")

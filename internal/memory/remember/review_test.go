@@ -21,8 +21,7 @@ import (
 // commit superseded, as none would one by one.
 func TestLinksHeedTheBatch(t *testing.T) {
 	employer := func(text string) Request {
-		return Request{Text: text, About: "alice", Property: "employer",
-			Sources: []string{"manual:ana"}}
+		return Request{Text: text, About: "alice", Property: "employer", Sources: []string{"manual:ana"}}
 	}
 	reqs := []Request{employer("Alice works at Initech"), employer("Alice works at Globex"),
 		employer("Alice works at Hooli")}
@@ -32,8 +31,7 @@ func TestLinksHeedTheBatch(t *testing.T) {
 		res := must.Get(m.RememberAll(t.Context(), rememberAt(1), reqs[old:]))(t)
 		all := append(first, res.Memories...)
 		for _, l := range all[2].Links {
-			must.True(t, l.Dst != all[0].ID.String(),
-				"%d before: %s to a memory that was superseded", old, l.Type)
+			must.True(t, l.Dst != all[0].ID.String(), "%d before: %s to a memory that was superseded", old, l.Type)
 		}
 	}
 }
@@ -110,8 +108,7 @@ func TestForeignProperties(t *testing.T) {
 // what the value of a property is, nor what is related or may be a tag.
 func TestHiddenEdges(t *testing.T) {
 	m := newMemory(t)
-	first := Request{Text: "Lives upstairs", About: "key:ann", Property: " home ",
-		Tags: []string{"houses"}}
+	first := Request{Text: "Lives upstairs", About: "key:ann", Property: " home ", Tags: []string{"houses"}}
 	old := keep(t, m, first, Request{Text: "Grows roses", Tags: []string{"houses"}})
 	subject := graph.NodeID("ann")
 	var hide []graph.Change
@@ -148,8 +145,7 @@ func TestSecretsAreNoEntities(t *testing.T) {
 	}
 	_, err = m.RememberAll(t.Context(), opt, []Request{
 		{Text: "Alice leads infra"}, {Text: "Deploys run at night", Tags: []string{github}}})
-	must.True(t, errors.Is(err, state.ErrSecret) && strings.HasPrefix(err.Error(), "memory 2: tags: "),
-		"%v", err)
+	must.True(t, errors.Is(err, state.ErrSecret) && strings.HasPrefix(err.Error(), "memory 2: tags: "), "%v", err)
 	opt.Secrets.Allow = []string{"github-pat"}
 	texts := []string{
 		"Deploys of `billing` use `" + github + "` at night", "`billing` sends " + unknown + " with it",

@@ -22,8 +22,7 @@ import (
 
 // fact is a line of a memory of its own.
 func factLine(text, rest string) string {
-	return fmt.Sprintf(`{"node":{"type":"fact","summary":%q,"created":"2025-06-01T00:00:00Z"%s}}`,
-		text, rest)
+	return fmt.Sprintf(`{"node":{"type":"fact","summary":%q,"created":"2025-06-01T00:00:00Z"%s}}`, text, rest)
 }
 
 // untidy is a memory with something of each kind.
@@ -74,8 +73,7 @@ func TestProposals(t *testing.T) {
 		"tag The ledger is backed up every night at 2 | backup",
 	}
 	for i, line := range got { // the ends of a contradiction are in the order of their ids
-		if kind, ends, ok := strings.Cut(strings.TrimSuffix(line, " | "), " "); ok &&
-			kind == "contradiction" {
+		if kind, ends, ok := strings.Cut(strings.TrimSuffix(line, " | "), " "); ok && kind == "contradiction" {
 			list := strings.Split(ends, " / ")
 			slices.Sort(list)
 			got[i] = kind + " " + strings.Join(list, " / ") + " | "
@@ -214,8 +212,7 @@ func TestPickSeen(t *testing.T) {
 
 func TestConsolidateRequests(t *testing.T) {
 	r := memkit.Open(t, untidy...)
-	for _, req := range []ConsolidateRequest{{Cap: -1}, {Kinds: []ProposalKind{"all"}},
-		{Now: graph.MaxTime + 1}} {
+	for _, req := range []ConsolidateRequest{{Cap: -1}, {Kinds: []ProposalKind{"all"}}, {Now: graph.MaxTime + 1}} {
 		must.True(t, must.Err(Propose(t.Context(), memkit.Tip(t, r), req)) != nil, "%+v is taken", req)
 	}
 	req := ConsolidateRequest{Now: memkit.By.Time}
