@@ -44,8 +44,7 @@ func TestSecretsOfPages(t *testing.T) {
 		res, _ := d.ingest()
 		must.True(t, len(res.Secrets.Findings) <= 0, "%s: the commit found %+v", name, res.Secrets.Findings)
 		c := must.Get(Open(t.Context(), d.head(), []string{""}))(t)
-		must.True(t, c.byPath[Path{Name: "k.html"}].sum == nil,
-			"%s: a plain hash of a file with credentials", name)
+		must.True(t, c.byPath[Path{Name: "k.html"}].sum == nil, "%s: a plain hash of a file with credentials", name)
 		if texts, _ := d.text("k.html"); strings.Contains(texts[0], "ghp_") || len(texts) != 1 ||
 			strings.Contains(texts[0], "[secret:github-pat:") != (name == "shown") {
 			t.Errorf("%s: %q", name, texts)

@@ -170,8 +170,7 @@ func TestEditedParagraph(t *testing.T) {
 					kept++
 				}
 			}
-			must.True(t, kept >= len(before),
-				"%s %d: %d of %d chunks kept their keys", what, i, kept, len(before))
+			must.True(t, kept >= len(before), "%s %d: %d of %d chunks kept their keys", what, i, kept, len(before))
 			d.files["a.md"] = strings.Join(paras, "")
 			d.ingest()
 		}
@@ -563,9 +562,7 @@ func TestSecretsAreTakenOut(t *testing.T) {
 
 func TestUnreadable(t *testing.T) {
 	r := &Redactor{Key: func() ([]byte, error) { return nil, errors.New("no key") }}
-	for name, want := range map[string]error{
-		"a\x00b": parse.ErrBinary, "caf\xe9 au lait": parse.ErrEncoding,
-	} {
+	for name, want := range map[string]error{"a\x00b": parse.ErrBinary, "caf\xe9 au lait": parse.ErrEncoding} {
 		_, err := Read(Path{Name: "x.md"}, parse.Markdown, []byte(name), nil, r)
 		must.Fail(t, err, want, name)
 	}

@@ -149,8 +149,7 @@ func TestResolve(t *testing.T) {
 		}
 		must.Equal(t, n.resolve(Path{Name: test.from}, test.link), want, test.link, " in ", test.from, " leads")
 	}
-	must.True(t, n.resolve(Path{Project: "p", Name: "x.md"}, "a.md").IsZero(),
-		"a link leads into another project")
+	must.True(t, n.resolve(Path{Project: "p", Name: "x.md"}, "a.md").IsZero(), "a link leads into another project")
 }
 
 // patterns adds those of an ignore file.
@@ -256,8 +255,7 @@ func TestContextsHaveWhatThePackageIsAbout(t *testing.T) {
 			"a/a.go": about, "a/z.go": about, "a/a_test.go": "", "b/b.go": "",
 		} {
 			got := contexts(name)
-			must.True(t, len(got) == 2 && got[0] == "" && got[1] == name+" › func F"+ends,
-				"%s: %q", name, got)
+			must.True(t, len(got) == 2 && got[0] == "" && got[1] == name+" › func F"+ends, "%s: %q", name, got)
 		}
 		if again, _ := d.ingest(); !again.NoChange {
 			t.Error("a second run changed something")

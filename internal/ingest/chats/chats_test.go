@@ -120,8 +120,7 @@ func TestDamaged(t *testing.T) {
 	})
 	deep := `{"type":"user","uuid":"u1","sessionId":"s","message":{"content":"hello"}}` + "\n" + strings.Repeat("[", 100_000)
 	must.Same(t, read("claude-code", deep+"\n"), map[string]any{"lines": 2, "places": []string{"line 2"}, "refused": false})
-	must.True(t, Read("other", "", strings.NewReader(""), &recorder{}) != nil,
-		"a format that there is none of")
+	must.True(t, Read("other", "", strings.NewReader(""), &recorder{}) != nil, "a format that there is none of")
 }
 
 // TestStops checks that an error of the handler ends the reading.

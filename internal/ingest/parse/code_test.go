@@ -185,8 +185,7 @@ func tabled(t *testing.T, format Format, text string, list ...string) *Document 
 }
 
 func TestCSV(t *testing.T) {
-	text := "id, name ,body,note,when\n" +
-		"7,\"A, **b**\",\"one\n\ntwo\",x,2024-05-01 10:00:00\n\n" +
+	text := "id, name ,body,note,when\n" + "7,\"A, **b**\",\"one\n\ntwo\",x,2024-05-01 10:00:00\n\n" +
 		"8,,three,y,2024-05-02\n9,only a name,,,\n"
 	d := tabled(t, CSV, text, "text=body", "title=name", "id=id", "time=when")
 	want := []string{"# A, **b**", "2-2 one", "4-4 two", "# 8", "6-6 three", "# only a name"}
