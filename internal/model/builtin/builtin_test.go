@@ -48,8 +48,7 @@ func TestKeepsLittle(t *testing.T) {
 
 func TestNoModel(t *testing.T) {
 	must.True(t, New("") == nil, "a model of no file")
-	must.True(t, must.Err(New("damaged").Vectors(t.Context(), []string{"a"})) != nil,
-		"a damaged file was read")
+	must.True(t, must.Err(New("damaged").Vectors(t.Context(), []string{"a"})) != nil, "a damaged file was read")
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if weights.File != "" {

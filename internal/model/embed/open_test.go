@@ -65,8 +65,7 @@ func TestIdentityOfPrefixes(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	for _, spec := range []string{"", "hash:", "Hash", "onnx:m", "ollama2:m", ":", "\x1b[31m"} {
 		_, err := Open(spec, OpenOptions{})
-		must.True(t, errors.Is(err, ErrProvider) && !strings.ContainsRune(err.Error(), '\x1b'),
-			"%q: %v", spec, err)
+		must.True(t, errors.Is(err, ErrProvider) && !strings.ContainsRune(err.Error(), '\x1b'), "%q: %v", spec, err)
 		for _, form := range Specs() {
 			must.True(t, strings.Contains(err.Error(), form), "%q: %v does not name %s", spec, err, form)
 		}
@@ -151,16 +150,14 @@ func TestEmbedderContract(t *testing.T) {
 			t.Errorf("%s of no texts: %v, %v, %d calls", spec, vs, err, calls)
 		}
 		vs, err := e.Embed(ctx, []string{"a b", "", "\n"}, Query)
-		if err != nil || len(vs) != 3 || len(vs[0]) != e.Dim() || vs[1] != nil || vs[2] != nil ||
-			calls != 1 {
+		if err != nil || len(vs) != 3 || len(vs[0]) != e.Dim() || vs[1] != nil || vs[2] != nil || calls != 1 {
 			t.Errorf("%s: %v, %v, %d calls", spec, vs, err, calls)
 		}
 		for _, bad := range []string{"\xff", strings.Repeat("a", MaxText+1)} {
 			_, err := e.Embed(ctx, []string{"a", bad}, Query)
 			must.Fail(t, err, ErrText, spec)
 		}
-		must.True(t, must.Err(e.Embed(ctx, []string{"a"}, Kind(9))) != nil,
-			"%s took a kind that is none", spec)
+		must.True(t, must.Err(e.Embed(ctx, []string{"a"}, Kind(9))) != nil, "%s took a kind that is none", spec)
 		gone, cancel := context.WithCancel(ctx)
 		cancel()
 		_, err = e.Embed(gone, []string{"a"}, Query)

@@ -53,8 +53,7 @@ func TestWordPieceGolden(t *testing.T) {
 
 // small is a tokenizer.json with its parts to fill in.
 func small(model, norm, pre, added string) string {
-	return fmt.Sprintf(`{"model":%s,"normalizer":%s,"pre_tokenizer":%s,"added_tokens":%s}`,
-		model, norm, pre, added)
+	return fmt.Sprintf(`{"model":%s,"normalizer":%s,"pre_tokenizer":%s,"added_tokens":%s}`, model, norm, pre, added)
 }
 
 const (

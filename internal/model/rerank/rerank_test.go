@@ -77,8 +77,7 @@ func TestProviders(t *testing.T) {
 		"voyage": {"/v1/rerank", "top_k", []int64{16384, 16384, 64727}},
 	} {
 		recorded := must.Get(os.ReadFile("testdata/" + name + ".json"))(t)
-		scores, bodies, err := ask(t, name+":some-model", say(429, ""), say(500, "{}"),
-			say(200, string(recorded)))
+		scores, bodies, err := ask(t, name+":some-model", say(429, ""), say(500, "{}"), say(200, string(recorded)))
 		if err != nil || !slices.Equal(scores, want.scores) || len(bodies) != 3 {
 			t.Errorf("%s: %v, %d requests, %v", name, scores, len(bodies), err)
 			continue

@@ -72,9 +72,7 @@ func content(t *testing.T, said string) http.HandlerFunc {
 }
 
 func TestProviders(t *testing.T) {
-	want := []string{
-		"who is the owner of billing", "billing service maintainer", "team responsible for invoices",
-	}
+	want := []string{"who is the owner of billing", "billing service maintainer", "team responsible for invoices"}
 	paths := map[string]string{"openai": "/v1/chat/completions", "ollama": "/api/chat"}
 	for name, path := range paths {
 		recorded := must.Get(os.ReadFile("testdata/" + name + ".json"))(t)
@@ -121,13 +119,12 @@ func TestWrongAnswers(t *testing.T) {
 		"truncated": {"openai:m", say(200, `{"choices":[{"message":{"content":"a`), "truncated JSON"},
 		"none":      {"openai:m", say(200, `{"choices":[]}`), "no choices"},
 		"missing":   {"openai:m", say(200, `{}`), "no choices"},
-		"null": {"openai:m", say(200, `{"choices":[{"message":{"content":null}}]}`),
-			"without content"},
-		"kind":     {"ollama:m", say(200, `{"message":{"content":1}}`), "number"},
-		"huge":     {"ollama:m", say(200, strings.Repeat(" ", 20000)), "longer than 16384"},
-		"blank":    {"ollama:m", content(t, " \n "), "nothing but the query"},
-		"same":     {"ollama:m", content(t, "Who owns billing?"), "nothing but the query"},
-		"no UTF-8": {"ollama:m", say(200, "{\"message\":\"\xff\"}"), "not UTF-8"},
+		"null":      {"openai:m", say(200, `{"choices":[{"message":{"content":null}}]}`), "without content"},
+		"kind":      {"ollama:m", say(200, `{"message":{"content":1}}`), "number"},
+		"huge":      {"ollama:m", say(200, strings.Repeat(" ", 20000)), "longer than 16384"},
+		"blank":     {"ollama:m", content(t, " \n "), "nothing but the query"},
+		"same":      {"ollama:m", content(t, "Who owns billing?"), "nothing but the query"},
+		"no UTF-8":  {"ollama:m", say(200, "{\"message\":\"\xff\"}"), "not UTF-8"},
 	} {
 		texts, bodies, err := ask(t, c.spec, Multi, c.step)
 		var typed *model.Error
