@@ -172,8 +172,7 @@ func FuzzEachSentence(f *testing.F) {
 		last := 0
 		EachSentence(s, testMost, func(at Sentence) bool {
 			one := s[at.Start:at.End]
-			if n := utf8.RuneCountInString(one); n == 0 || n > testMost ||
-				strings.Trim(one, blanks) != one {
+			if n := utf8.RuneCountInString(one); n == 0 || n > testMost || strings.Trim(one, blanks) != one {
 				t.Errorf("sentence %q", one)
 			}
 			if before := s[last:at.Start]; strings.Trim(before, blanks) != "" {

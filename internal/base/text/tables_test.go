@@ -47,8 +47,7 @@ func TestFoldStable(t *testing.T) {
 		must.True(t, foldOf(r) != "", "%U folds to nothing and is not ignored", r)
 		for _, f := range foldOf(r) {
 			entry := entryOf(f)
-			if class := entry & classMask; entry&foldFlag != 0 ||
-				!isWordClass(class) && class < classHan {
+			if class := entry & classMask; entry&foldFlag != 0 || !isWordClass(class) && class < classHan {
 				t.Errorf("%U folds to %U, entry %#x", r, f, entry)
 			}
 		}
@@ -84,9 +83,7 @@ func TestStems(t *testing.T) {
 // TestStemLeavesAlone: tokens the stemmer must not see, and stems that would be empty.
 func TestStemLeavesAlone(t *testing.T) {
 	sc := newScanner().(*scanner)
-	for _, token := range []string{
-		"", "running2", "3.14", "étés", "straßes", "日本", "v1.2s", "cafés", "''s", "s'",
-	} {
+	for _, token := range []string{"", "running2", "3.14", "étés", "straßes", "日本", "v1.2s", "cafés", "''s", "s'"} {
 		must.Equal(t, sc.stem(token), token, "stem of")
 	}
 }
@@ -137,8 +134,7 @@ func TestKin(t *testing.T) {
 		got := a.Kin(term)
 		must.True(t, strings.Join(got, " ") == kin && kin != "", "kin of %q: %q, want %q", term, got, kin)
 		for _, k := range got {
-			must.True(t, slices.Contains(a.Kin(k), term),
-				"%q is kindred to %q, and not the other way", k, term)
+			must.True(t, slices.Contains(a.Kin(k), term), "%q is kindred to %q, and not the other way", k, term)
 		}
 		for _, none := range []string{term + "\x00", term + " ", strings.Repeat(term, 3), term + "\n" + kin} {
 			if got := a.Kin(none); got != nil {
