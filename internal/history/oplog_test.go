@@ -45,8 +45,7 @@ func TestOperationNames(t *testing.T) {
 		must.Fail(t, err, state.ErrInvalid, name)
 	}
 	moves := must.Get(r.OpLog().Diff(ctx, "4", "3"))(t)
-	if len(moves) != 1 || moves[0].Name != "refs/heads/main" ||
-		moves[0].From.Target == moves[0].To.Target {
+	if len(moves) != 1 || moves[0].Name != "refs/heads/main" || moves[0].From.Target == moves[0].To.Target {
 		t.Errorf("differences %v", moves)
 	}
 	if moves, err := r.OpLog().Diff(ctx, "1", "2"); err != nil || len(moves) != 1 ||

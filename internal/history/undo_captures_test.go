@@ -216,8 +216,7 @@ func TestUndoOwnKeepsCaptures(t *testing.T) {
 	w.write(agent, "", keyLine("turn"))
 	agent.Command = []string{"undo"}
 	undone, err := history.UndoOwn(t.Context(), w.r, "", agent)
-	must.Require(t, err == nil && undone.Of.Operation.Seq == 2 && undone.SkippedAll == 1,
-		"%+v, %v", undone, err)
+	must.Require(t, err == nil && undone.Of.Operation.Seq == 2 && undone.SkippedAll == 1, "%+v, %v", undone, err)
 	must.Same(t, w.keys(), []string{"turn"}, "nodes")
 }
 

@@ -21,9 +21,7 @@ import (
 )
 
 // watching pulls from a watch, which the end of the test stops.
-func watching(
-	t *testing.T, r *core.Repo, opt history.WatchOptions,
-) (next func() (history.WatchedOp, error)) {
+func watching(t *testing.T, r *core.Repo, opt history.WatchOptions) (next func() (history.WatchedOp, error)) {
 	t.Helper()
 	pull, stop := iter.Pull2(history.Watch(t.Context(), r, opt))
 	t.Cleanup(stop)

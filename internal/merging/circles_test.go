@@ -199,8 +199,7 @@ func TestFsckFindsCircles(t *testing.T) {
 	must.True(t, err == nil && len(res.Done) <= 0 && len(res.Report.Errors) == 2,
 		"repair without an author: %+v, %v", res, err)
 	res, err = care.Repair(ctx, r, care.FsckOptions{By: repokit.By})
-	must.Require(t, err == nil && len(res.Done) == 1 && len(res.Report.Errors) <= 0,
-		"repair: %+v, %v", res, err)
+	must.Require(t, err == nil && len(res.Done) == 1 && len(res.Report.Errors) <= 0, "repair: %+v, %v", res, err)
 	s := repokit.Head(t, r)
 	for id, marked := range map[graph.ID]bool{a: true, b: false, c: false} {
 		m := must.Get(s.Mark(ctx, graph.OnNode, id))(t)

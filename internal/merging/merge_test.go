@@ -70,8 +70,7 @@ func TestResolveOneByOne(t *testing.T) {
 	repokit.Resolve(t, r, "a", merging.Choice{Take: graph.TakeOurs})
 	p := repokit.Resolve(t, r, "node/"+graph.NodeID("a").String(),
 		repokit.Changes(`{"node":{"key":"a","summary":"A3","props":{"m":2}}}`))
-	must.True(t, p.Conflicts[0].Resolution != p.Conflicts[1].Resolution && p.Theirs == theirs,
-		"pending %+v", p)
+	must.True(t, p.Conflicts[0].Resolution != p.Conflicts[1].Resolution && p.Theirs == theirs, "pending %+v", p)
 	repokit.Resolve(t, r, graph.NodeID("b").String()[:8], merging.Choice{Take: graph.TakeTheirs})
 	repokit.CheckClean(t, r)
 	res := must.Get(merging.ContinueMerge(t.Context(), r, repokit.Options("")))(t)
@@ -120,8 +119,7 @@ func TestResolveMovedBranch(t *testing.T) {
 func continueMoved(t *testing.T, r *core.Repo, moved, theirs ipld.CID) {
 	t.Helper()
 	p, err := r.PendingMerge(t.Context(), "")
-	if err != nil || p.Ours != moved || p.Open() != 1 || len(p.Conflicts) != 1 ||
-		p.Conflicts[0].Label != "a" {
+	if err != nil || p.Ours != moved || p.Open() != 1 || len(p.Conflicts) != 1 || p.Conflicts[0].Label != "a" {
 		t.Fatalf("pending %+v, %v", p, err)
 	}
 	kept, err := r.At(t.Context(), p.Theirs)
@@ -150,9 +148,8 @@ func TestResolveRefuses(t *testing.T) {
 		choice merging.Choice
 		want   error
 	}{
-		"nothing": {"a", merging.Choice{}, state.ErrInvalid},
-		"two ways": {"a", merging.Choice{Take: "ours", Changes: repokit.Changes("").Changes},
-			state.ErrInvalid},
+		"nothing":         {"a", merging.Choice{}, state.ErrInvalid},
+		"two ways":        {"a", merging.Choice{Take: "ours", Changes: repokit.Changes("").Changes}, state.ErrInvalid},
 		"an unknown side": {"a", merging.Choice{Take: "mine"}, state.ErrInvalid},
 		"an unknown item": {"d", merging.Choice{Take: "ours"}, store.ErrNotFound},
 		"another node":    {"a", repokit.Changes(`{"node":{"key":"b","type":"T"}}`), state.ErrInvalid},

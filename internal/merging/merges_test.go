@@ -150,8 +150,7 @@ func TestNoCommitMerges(t *testing.T) {
 		for i := from; i < to; i++ {
 			b.WriteString(repokit.Person(i) + "\n")
 			fmt.Fprintf(&b, `{"edge":{"type":"knows","src":"p%d","dst":"p%d"}}`+"\n", i, i/2)
-			fmt.Fprintf(&b, `{"embedding":{"node":"p%d","model":"m","vector":[%d,1,%d]}}`+"\n",
-				i, i%11, i%7)
+			fmt.Fprintf(&b, `{"embedding":{"node":"p%d","model":"m","vector":[%d,1,%d]}}`+"\n", i, i%11, i%7)
 		}
 		return b.String()
 	}
@@ -221,8 +220,7 @@ func TestRestore(t *testing.T) {
 	must.True(t, err == nil && again.NoChange, "restored twice: %+v, %v", again, err)
 	for _, names := range [][]string{nil, {"nobody"}} {
 		_, err := merging.Restore(t.Context(), r, first.CID().String(), names, opt)
-		must.True(t, errors.Is(err, state.ErrInvalid) || errors.Is(err, store.ErrNotFound),
-			"%v: %v", names, err)
+		must.True(t, errors.Is(err, state.ErrInvalid) || errors.Is(err, store.ErrNotFound), "%v: %v", names, err)
 	}
 }
 

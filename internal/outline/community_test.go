@@ -143,8 +143,7 @@ type forgedDerived struct {
 
 func (d forgedDerived) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
 	data, err := d.Derived.Get(ctx, c)
-	if err == nil && d.f.forge != nil && (c.Codec() == ipld.Raw ||
-		ipld.RecordKind(data) == community.Kind) {
+	if err == nil && d.f.forge != nil && (c.Codec() == ipld.Raw || ipld.RecordKind(data) == community.Kind) {
 		data = d.f.forge(bytes.Clone(data))
 	}
 	return data, err
@@ -203,8 +202,7 @@ func TestForgedCommunities(t *testing.T) {
 	}))
 	must.OK(t, st.Derived().SetCell(t.Context(), cell[0], cell[1]))
 	res, err := care.Repair(t.Context(), r, care.FsckOptions{})
-	must.Require(t, err == nil && len(res.Done) != 0 && len(res.Report.Errors) <= 0,
-		"repair: %+v, %v", res, err)
+	must.Require(t, err == nil && len(res.Done) != 0 && len(res.Report.Errors) <= 0, "repair: %+v, %v", res, err)
 	if n, _ := derivedOf(t, st); n != 0 {
 		t.Errorf("%d records after a repair", n)
 	}

@@ -183,10 +183,8 @@ func TestDamagedDigests(t *testing.T) {
 	_, err := outline.Open(t.Context(), repokit.Head(t, r), distill.Default(), outline.DigestOptions{})
 	must.Fail(t, err, store.ErrCorrupt)
 	res, err := care.Repair(t.Context(), r, care.FsckOptions{})
-	must.Require(t, err == nil && len(res.Done) != 0 && len(res.Report.Errors) <= 0,
-		"repair: %+v, %v", res, err)
-	must.True(t, digestsOf(t, repokit.Head(t, r), keepDigests).Root == want.Root,
-		"other digests after the repair")
+	must.Require(t, err == nil && len(res.Done) != 0 && len(res.Report.Errors) <= 0, "repair: %+v, %v", res, err)
+	must.True(t, digestsOf(t, repokit.Head(t, r), keepDigests).Root == want.Root, "other digests after the repair")
 }
 
 // TestDigestRules: properties and types make scopes too.

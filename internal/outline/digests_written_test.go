@@ -280,8 +280,7 @@ func TestWrittenTextsReportModel(t *testing.T) {
 	isModel := func(f state.SecretFinding) bool { return f.Field == "digest.model" }
 	repokit.Lines(t, r, `{"node":{"key":"x","type":"Thing","summary":"One more."}}`)
 	merged, err := merging.Merge(t.Context(), r, "side", repokit.Options(""))
-	must.True(t, err == nil && slices.ContainsFunc(merged.Secrets.Findings, isModel),
-		"merge: %+v, %v", merged, err)
+	must.True(t, err == nil && slices.ContainsFunc(merged.Secrets.Findings, isModel), "merge: %+v, %v", merged, err)
 	file, _ := repokit.Export(t, r, exchange.ExportOptions{All: true})
 	res, err := repokit.TryImport(to, file, exchange.ImportOptions{Stamp: repokit.By})
 	must.True(t, err == nil && slices.ContainsFunc(res.Secrets.Findings, isModel), "import: %+v, %v", res, err)

@@ -87,8 +87,7 @@ func TestReceiptsShareOperations(t *testing.T) {
 	n := syncs.Load()
 	after := must.Get(r.Store.Head(t.Context()))(t)
 	must.Equal(t, (after.Seq - before.Seq), rounds, "operations for")
-	must.True(t, 10*n <= 3*rounds*clients,
-		"%d syncs for %d receipts, want at most 3 for 10", n, rounds*clients)
+	must.True(t, 10*n <= 3*rounds*clients, "%d syncs for %d receipts, want at most 3 for 10", n, rounds*clients)
 	for n := range 4 {
 		e := must.Get(sessionpkg.Session(t.Context(), r, fmt.Sprintf("s%d", n)))(t)
 		must.Equal(t, e.Record.Seq, 2*rounds, "session s", n, " has record")

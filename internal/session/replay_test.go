@@ -112,8 +112,7 @@ func TestReplayOfNothing(t *testing.T) {
 	}
 	must.Get(session.StartSession(t.Context(), r, "empty", session.SessionOptions{Stamp: repokit.By}))(t)
 	res, err := session.Replay(t.Context(), r, "empty")
-	must.True(t, err == nil && res.Identical && res.Receipts == 0,
-		"a session without receipts: %+v, %v", res, err)
+	must.True(t, err == nil && res.Identical && res.Receipts == 0, "a session without receipts: %+v, %v", res, err)
 }
 
 // TestReplayOfLies replaces, one block at a time, what a replay reads by unverified data. Replay reports it, or the
@@ -187,8 +186,7 @@ func TestFsckNamesBlocks(t *testing.T) {
 	garbage := 0
 	for i := 0; i < len(all); i += stride {
 		derived := must.Get(base.Derived().Has(t.Context(), all[i]))(t)
-		reached := derived || all[i] == head.Operation ||
-			bytes.Contains(data.Bytes(), ipld.AppendLink(nil, all[i]))
+		reached := derived || all[i] == head.Operation || bytes.Contains(data.Bytes(), ipld.AppendLink(nil, all[i]))
 		for _, name := range slices.Sorted(maps.Keys(repokit.Lies)) {
 			if !reached && (name == "an error" || name == "nothing") {
 				garbage++ // its absence cannot be noticed

@@ -156,6 +156,5 @@ func TestPlacingReadsChainsOnce(t *testing.T) {
 	}
 	must.True(t, len(done) == 1 && done[0].Ref == "refs/sessions/s" && done[0].To == chain[records-1],
 		"it changes %+v", done)
-	must.True(t, blocks.n <= 4*records,
-		"%d updates of %d records read %d blocks", 2*records, records, blocks.n)
+	must.True(t, blocks.n <= 4*records, "%d updates of %d records read %d blocks", 2*records, records, blocks.n)
 }

@@ -26,9 +26,7 @@ import (
 // second is the error of a call with one other result.
 func second[T any](_ T, err error) error { return err }
 
-func startSession(
-	t testing.TB, r *core.Repo, name string, opt session.SessionOptions,
-) *retrieve.Session {
+func startSession(t testing.TB, r *core.Repo, name string, opt session.SessionOptions) *retrieve.Session {
 	t.Helper()
 	if opt.Author == "" {
 		opt.Stamp = repokit.By
@@ -138,8 +136,7 @@ func TestOperations(t *testing.T) {
 	want = append(want, repokit.By.Command) // init
 	ctx := t.Context()
 	commitAs := func(text string, stamp state.Stamp) error {
-		_, err := r.Commit(ctx, state.ReadChanges(strings.NewReader(text), ""),
-			core.CommitOptions{Stamp: stamp})
+		_, err := r.Commit(ctx, state.ReadChanges(strings.NewReader(text), ""), core.CommitOptions{Stamp: stamp})
 		return err
 	}
 	must := func(err error) {

@@ -25,9 +25,7 @@ func boats(n int) string {
 	return strings.Join(out, "\n")
 }
 
-func unseenIn(
-	t testing.TB, r *core.Repo, session string, req retrieve.Request,
-) *retrieve.Answer {
+func unseenIn(t testing.TB, r *core.Repo, session string, req retrieve.Request) *retrieve.Answer {
 	t.Helper()
 	req.Text, req.Unseen, req.Floor = "boat", true, retrieve.FloorRest
 	a, _, err := sessionpkg.RetrieveIn(t.Context(), r, session, req, repokit.By)
@@ -105,8 +103,7 @@ func TestExcludeNames(t *testing.T) {
 		must.Fail(t, err, store.ErrNotFound, name)
 	}
 	if _, err := rank.Retrieve(t.Context(), snap,
-		retrieve.Request{Exclusions: retrieve.Exclusions{Unseen: true}}); !errors.Is(err,
-		retrieve.ErrRequest) {
+		retrieve.Request{Exclusions: retrieve.Exclusions{Unseen: true}}); !errors.Is(err, retrieve.ErrRequest) {
 		t.Errorf("unseen without a session: %v", err)
 	}
 	_, err := sessionpkg.Unseen(t.Context(), r, "none", snap,
