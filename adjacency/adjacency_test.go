@@ -98,8 +98,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		must.True(t, bytes.Equal(adjacency.Key(near, e.Type, e.Other, e.Edge), key),
-			"key %x reads as %v", key, e)
+		must.True(t, bytes.Equal(adjacency.Key(near, e.Type, e.Other, e.Edge), key), "key %x reads as %v", key, e)
 	})
 }
 

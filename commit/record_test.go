@@ -48,9 +48,7 @@ func goldenOperation() *Operation {
 }
 
 func goldenStage() *Stage {
-	return &Stage{
-		Base: link("b"), Branch: graph.BranchRef("main"), Graph: link("g"), Vectors: link("v"),
-	}
+	return &Stage{Base: link("b"), Branch: graph.BranchRef("main"), Graph: link("g"), Vectors: link("v")}
 }
 
 func goldenTag() *Tag {

@@ -53,11 +53,9 @@ func TestSignKnownAnswer(t *testing.T) {
 		t.Errorf("after decoding, Signer gives %s, %v", got, err)
 	}
 	for got, want := range map[string]string{
-		key.String(): "mnem-ed25519-25njqamcweflpvkl73j4szahhihoc4xt3ktcgjnpaingr5yhke" +
-			"nhiels",
+		key.String():      "mnem-ed25519-25njqamcweflpvkl73j4szahhihoc4xt3ktcgjnpaingr5yhke" + "nhiels",
 		key.Fingerprint(): "5dik-yqa2-j2oc-4mma",
-		s.Reveal(): "mnem-ed25519-secret-tvq3dhpp7vngbouejl2jf3bmyrcetrljpmzgsglqhowaghfop5q" +
-			"ktfdt",
+		s.Reveal():        "mnem-ed25519-secret-tvq3dhpp7vngbouejl2jf3bmyrcetrljpmzgsglqhowaghfop5q" + "ktfdt",
 	} {
 		must.Equal(t, got, want)
 	}
@@ -87,8 +85,7 @@ func TestSignEveryByte(t *testing.T) {
 		}
 	}
 	// A byte of the field's name makes it an unknown field of a commit without signature.
-	must.True(t, states[Bad] >= 1000 && states[Unsigned] != 0,
-		"states %v: too few commits still decoded", states)
+	must.True(t, states[Bad] >= 1000 && states[Unsigned] != 0, "states %v: too few commits still decoded", states)
 }
 
 type trustAll struct{}
@@ -120,9 +117,7 @@ func TestVerify(t *testing.T) {
 		{"no verifier", good, nil, Verdict{State: Untrusted, Key: key}},
 		{"revoked", good, trustUntil{good.Time}, Verdict{Revoked, key, "ada", "lost"}},
 		{"before", good, trustUntil{good.Time + 1}, Verdict{State: Signed, Key: key, Name: "ada"}},
-		{"other bytes", goldenCommit(), trustAll{}, Verdict{
-			State: Bad, Reason: "bad signature: 3 bytes, want 97",
-		}},
+		{"other bytes", goldenCommit(), trustAll{}, Verdict{State: Bad, Reason: "bad signature: 3 bytes, want 97"}},
 	}
 	for _, c := range cases {
 		must.Same(t, Verify(c.commit, c.verifier), c.want, c.name)
@@ -279,8 +274,7 @@ func TestSecretIsNotPrinted(t *testing.T) {
 	for _, format := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
 		for _, v := range []any{s, &s, []Secret{s}, map[string]any{"k": s}} {
 			got := fmt.Sprintf(format, v)
-			if strings.Contains(got, "9d61") || strings.Contains(got, "157") ||
-				!strings.Contains(got, "(secret)") {
+			if strings.Contains(got, "9d61") || strings.Contains(got, "157") || !strings.Contains(got, "(secret)") {
 				t.Errorf("%s of %T prints %s", format, v, got)
 			}
 		}

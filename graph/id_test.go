@@ -48,8 +48,7 @@ func TestRefNames(t *testing.T) {
 		BranchRef(strings.Repeat("x", MaxRefName)), "refs/heads/a/HEAD", "refs/heads/a.lockx",
 		"refs/imported/desk/heads/main", "refs/imported/desk/tags/heads/x",
 		"refs/imported/desk/sessions/s", "refs/imported/desk/objects/x",
-		ImportedRef(strings.Repeat("n", MaxImportName),
-			BranchRef(strings.Repeat("x", MaxRefName))),
+		ImportedRef(strings.Repeat("n", MaxImportName), BranchRef(strings.Repeat("x", MaxRefName))),
 	}
 	for _, r := range good {
 		must.OK(t, ValidateRef(r), "ValidateRef(", r, ")")

@@ -32,9 +32,7 @@ func TestMergeRefusesWhatIsNoRecord(t *testing.T) {
 
 func TestItems(t *testing.T) {
 	id := NodeID("n")
-	for _, item := range []Item{
-		{NodeItem, id}, {EdgeItem, id}, MarkItem(OnNode, id), MarkItem(OnEdge, id),
-	} {
+	for _, item := range []Item{{NodeItem, id}, {EdgeItem, id}, MarkItem(OnNode, id), MarkItem(OnEdge, id)} {
 		got := must.Get(ParseItem(item.String()))(t, "reads as")
 		must.Equal(t, got, item, "reads as")
 	}

@@ -339,6 +339,5 @@ func someValue() ipld.Value {
 	return ipld.MapValue(
 		ipld.Entry{Key: "team", Value: ipld.StringValue("infra")},
 		ipld.Entry{Key: "since", Value: ipld.IntValue(2024)},
-		ipld.Entry{Key: "office", Value: ipld.ListValue(ipld.StringValue("Vienna"),
-			ipld.BoolValue(true))})
+		ipld.Entry{Key: "office", Value: ipld.ListValue(ipld.StringValue("Vienna"), ipld.BoolValue(true))})
 }

@@ -86,8 +86,7 @@ func TestJSONFloats(t *testing.T) {
 		}
 		text := string(ipld.AppendJSON(nil, ipld.FloatValue(f)))
 		got, err := ipld.ParseJSON([]byte(text))
-		if err != nil || got.Kind() != ipld.Float ||
-			math.Float64bits(got.Float()) != math.Float64bits(f) {
+		if err != nil || got.Kind() != ipld.Float || math.Float64bits(got.Float()) != math.Float64bits(f) {
 			t.Fatalf("%v: %s read as %s, %v", f, text, show(got), err)
 		}
 		must.Require(t, strings.ContainsAny(text, ".e") && len(text) <= 24, "%v: %s", f, text)
@@ -96,13 +95,9 @@ func TestJSONFloats(t *testing.T) {
 
 // TestReservedKey: foreign values may use the key that JSON reserves for links.
 func TestReservedKey(t *testing.T) {
-	for _, inner := range []ipld.Value{
-		{}, ipld.StringValue(emptyText), ipld.ListValue(), ipld.BytesValue(nil),
-	} {
+	for _, inner := range []ipld.Value{{}, ipld.StringValue(emptyText), ipld.ListValue(), ipld.BytesValue(nil)} {
 		v := ipld.MapValue(ipld.Entry{Key: "/", Value: inner})
-		for _, outer := range []ipld.Value{
-			v, ipld.ListValue(v), ipld.MapValue(ipld.Entry{Key: "a", Value: v}),
-		} {
+		for _, outer := range []ipld.Value{v, ipld.ListValue(v), ipld.MapValue(ipld.Entry{Key: "a", Value: v})} {
 			if ipld.HasJSON(outer) {
 				t.Errorf("%s has a JSON form", show(outer))
 			}

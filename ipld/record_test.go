@@ -71,8 +71,7 @@ func TestRecordKeepsUnknownFields(t *testing.T) {
 		block := want.encode()
 		must.OK(t, ipld.Check(block))
 		got := must.Get(decodeSample(block))(t)
-		must.Require(t, len(got.extra) == len(unknown),
-			"%d unknown fields, want %d", len(got.extra), len(unknown))
+		must.Require(t, len(got.extra) == len(unknown), "%d unknown fields, want %d", len(got.extra), len(unknown))
 		if again := got.encode(); !bytes.Equal(again, block) {
 			t.Fatalf("read and written:\n%x\nwas\n%x", again, block)
 		}
