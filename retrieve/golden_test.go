@@ -101,8 +101,7 @@ func TestWarningInfos(t *testing.T) {
 		if info.Code != want[i] || info.When == "" || strings.Contains(text, "%!") {
 			t.Errorf("%+v: %s; %s", info, w.Message(), w.Remedy())
 		}
-		must.True(t, strings.Contains(info.Remedy, "--"),
-			"%s: remedy %q names no flag", info.Code, info.Remedy)
+		must.True(t, strings.Contains(info.Remedy, "--"), "%s: remedy %q names no flag", info.Code, info.Remedy)
 		must.True(t, info.Param == "" || strings.Contains(text, "7"),
 			"%s: %q does not say the parameter", info.Code, text)
 	}

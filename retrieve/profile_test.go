@@ -162,10 +162,8 @@ func TestProfileConsistent(t *testing.T) {
 		}
 		must.OK(t, p.CheckChanged(p), test.says, ": as before")
 	}
-	far := said{"expand": number(9), "decay": number(9), "damping": number(9),
-		"passageTokens": number(9)}
-	must.Same(t, far.profile().Misfits(), []string{"decay", "expand", "damping",
-		"passageTokens"}, "misfits")
+	far := said{"expand": number(9), "decay": number(9), "damping": number(9), "passageTokens": number(9)}
+	must.Same(t, far.profile().Misfits(), []string{"decay", "expand", "damping", "passageTokens"}, "misfits")
 	for _, name := range BuiltinProfiles() {
 		p, _, _ := BuiltinProfile(name)
 		must.OK(t, p.Consistent(), name)
@@ -197,8 +195,7 @@ func TestEveryParam(t *testing.T) {
 		}
 		at := slices.Index(left, name)
 		if at < 0 {
-			t.Errorf("%s: no parameter of the table",
-				name)
+			t.Errorf("%s: no parameter of the table", name)
 			continue
 		}
 		left = slices.Delete(left, at, at+1)
@@ -233,8 +230,7 @@ func randomProfiles(rng *rand.Rand) *Profiles {
 		}
 		for _, param := range []string{"limit", "budget"} {
 			if rng.IntN(3) > 0 {
-				profile.Params = append(profile.Params,
-					ipld.Entry{Key: param, Value: ipld.IntValue(rng.Int64N(2))})
+				profile.Params = append(profile.Params, ipld.Entry{Key: param, Value: ipld.IntValue(rng.Int64N(2))})
 			}
 		}
 		p.Named[name] = profile

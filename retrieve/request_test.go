@@ -196,8 +196,7 @@ func TestRerankRefused(t *testing.T) {
 	} {
 		err := c.req.Validate()
 		var re *RequestError
-		if (err != nil) != (c.param != "") ||
-			err != nil && (!errors.As(err, &re) || re.Param != c.param) {
+		if (err != nil) != (c.param != "") || err != nil && (!errors.As(err, &re) || re.Param != c.param) {
 			t.Errorf("%s: %v, want %q", name, err, c.param)
 		}
 	}

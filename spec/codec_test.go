@@ -29,8 +29,7 @@ func runCodec(t *testing.T, v vector) {
 	if refusal(t, v, err) {
 		return
 	}
-	must.True(t, bytes.Equal(ipld.AppendValue(nil, value), block),
-		"encoding the decoded value gives other bytes")
+	must.True(t, bytes.Equal(ipld.AppendValue(nil, value), block), "encoding the decoded value gives other bytes")
 	same(t, "CID", ipld.Sum(ipld.DagCBOR, block).String(), want.CID)
 	if want.JSON != "" {
 		same(t, "JSON form", string(ipld.AppendJSON(nil, value)), want.JSON)

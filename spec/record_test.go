@@ -93,8 +93,7 @@ func runNode(t *testing.T, v vector) {
 	node := &graph.Node{ID: graph.NodeID("k"), Key: "k", Type: "T", Content: content}
 	value := must.Get(ipld.DecodeValue(node.Encode()))(t)
 	inner, _ := value.Get("content")
-	same(t, "content", ipld.Sum(ipld.DagCBOR, ipld.AppendValue(nil, inner)).String(),
-		want.Content.CID)
+	same(t, "content", ipld.Sum(ipld.DagCBOR, ipld.AppendValue(nil, inner)).String(), want.Content.CID)
 }
 
 func runEmbedding(t *testing.T, v vector) {
@@ -241,8 +240,7 @@ type adjacencyInput struct{ Nodes, Edges, Marks []string }
 func runAdjacency(t *testing.T, v vector) {
 	var in adjacencyInput
 	parse(t, v.Input, &in)
-	trees := map[string]map[string][]byte{"nodes": {}, "edges": {}, "marks": {}, "out": {},
-		"in": {}}
+	trees := map[string]map[string][]byte{"nodes": {}, "edges": {}, "marks": {}, "out": {}, "in": {}}
 	put := func(tree string, key, block []byte) {
 		trees[tree][string(key)] = ipld.AppendLink(nil, ipld.Sum(ipld.DagCBOR, block))
 	}

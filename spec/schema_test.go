@@ -102,8 +102,7 @@ func TestSchemaHasTheFieldsOfTheTables(t *testing.T) {
 			case !listed:
 				t.Errorf("%s is not in the table of clause %s", id, clause)
 			case optional != f.IsOptional() && !slices.Contains(conditional, id):
-				t.Errorf("%s: optional is %v in the schema, %v in clause %s", id, f.IsOptional(),
-					optional, clause)
+				t.Errorf("%s: optional is %v in the schema, %v in clause %s", id, f.IsOptional(), optional, clause)
 			}
 		}
 		for missing := range fields {

@@ -101,8 +101,7 @@ func runTree(t *testing.T, v vector) {
 	for _, b := range want.Blocks {
 		c := must.Get(ipld.ParseCID(b.CID))(t)
 		data, err := st.Get(t.Context(), c)
-		must.True(t, err == nil && bytes.Equal(data, expand(t, b.Block)),
-			"block %s is %x, %v", b.CID, data, err)
+		must.True(t, err == nil && bytes.Equal(data, expand(t, b.Block)), "block %s is %x, %v", b.CID, data, err)
 	}
 	oneByOne(t, nodes, entries, want.Root)
 }

@@ -216,9 +216,7 @@ func (m *mergeRun) history(in mergeInput) []ipld.CID {
 }
 
 // conflicts merges and compares what conflicts, and the partial graph if that is given.
-func (m *mergeRun) conflicts(
-	ours, theirs ipld.CID, want []wireConflict, partial string, dropped int,
-) {
+func (m *mergeRun) conflicts(ours, theirs ipld.CID, want []wireConflict, partial string, dropped int) {
 	m.t.Helper()
 	res, branch, err := m.join(ours, theirs, "")
 	must.Fail(m.t, err, state.ErrConflict, "merge")

@@ -73,8 +73,7 @@ func TestEveryParameterIsHeldOrNot(t *testing.T) {
 	slices.Sort(own)
 	same(t, "held", strings.Join(held, " "),
 		strings.Join(slices.Sorted(slices.Values(retrieve.ProfileParams())), " "))
-	same(t, "own", strings.Join(own, " "),
-		strings.Join(slices.Sorted(slices.Values(retrieve.OwnParams())), " "))
+	same(t, "own", strings.Join(own, " "), strings.Join(slices.Sorted(slices.Values(retrieve.OwnParams())), " "))
 }
 
 // runProfileMerge merges profiles, taking each side in turn.
