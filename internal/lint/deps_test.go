@@ -279,8 +279,7 @@ func TestConformanceIsApart(t *testing.T) {
 		}
 		found++
 		for _, imp := range s.file.Imports {
-			must.True(t, !strings.HasPrefix(imp.Path.Value, `"`+module),
-				"%s imports %s", s.path, imp.Path.Value)
+			must.True(t, !strings.HasPrefix(imp.Path.Value, `"`+module), "%s imports %s", s.path, imp.Path.Value)
 		}
 	}
 	mod, err := os.ReadFile(root + "/conformance/go.mod")

@@ -63,8 +63,7 @@ func asks(t *testing.T, h *Server) {
 	t.Helper()
 	var out bytes.Buffer
 	result, err := dialed(t, h).Ask(t.Context(), []byte("well?"), silent, readAll(&out))
-	must.True(t, string(result) == "7" && out.String() == "well?" && err == nil,
-		"%q, %q, %v", result, &out, err)
+	must.True(t, string(result) == "7" && out.String() == "well?" && err == nil, "%q, %q, %v", result, &out, err)
 }
 
 func readAll(to *bytes.Buffer) func(io.Reader) error {
