@@ -91,7 +91,7 @@ func TestServeWithTokenFile(t *testing.T) {
 	w := demoWorld(t)
 	path := filepath.Join(w.Dir, "start.json")
 	must.OK(t, os.WriteFile(path, []byte("of an earlier server"), 0o644))
-	said, ended := startOwn(t, w, "--addr", "127.0.0.1:0", "--token-file", path, "--limit", "idle=1s")
+	said, ended := startOwn(t, w, "--addr", "127.0.0.1:0", "--token-file", path, "--limit", "idle=3s")
 	data := must.Get(os.ReadFile(path))(t)
 	var start struct{ URL, Token string }
 	if err := json.Unmarshal(data, &start); err != nil || start.URL != said.URL {
@@ -108,7 +108,7 @@ func TestServeWithTokenFile(t *testing.T) {
 	if status, text := s.ask("POST", "/v1/gc", "{}", by); status != 200 {
 		t.Errorf("with the token: %d %s", status, text)
 	}
-	_, stderr := w.run(6, "serve", "--addr", "127.0.0.1:0", "--token-file", path)
+	_, stderr := w.run(6, "serve", "--addr", "127.0.0.1:0", "--token-file", path, "--limit", "idle=5s")
 	if again, err := os.ReadFile(path); !strings.Contains(stderr, "a server answers there") || !bytes.Equal(again, data) {
 		t.Errorf("a second server with the same file: %s%s %v", stderr, again, err)
 	}
