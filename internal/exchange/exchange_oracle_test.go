@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	_ "github.com/ipld/go-ipld-prime/codec/dagcbor"
-	_ "github.com/ipld/go-ipld-prime/codec/raw"
 	"io"
 	"testing"
+
+	_ "github.com/ipld/go-ipld-prime/codec/dagcbor"
+	_ "github.com/ipld/go-ipld-prime/codec/raw"
 
 	"github.com/ipfs/go-cid"
 	oracle "github.com/ipld/go-car/v2"
