@@ -63,7 +63,7 @@ func OnDatabase(t *testing.T, least int) {
 	counted := effort.Pick("^TestMerge(Laws|Work)$", "", "") // of work and of results, wherever the blocks are
 	cmd := exec.Command(os.Args[0], "-test.v", "-test.skip", counted, "-test.run", "^("+strings.Join([]string{
 		"TestModel", "TestHistories", "TestMerge.*", "TestUndo.*", "TestRevert.*", "TestStage.*", "TestSession.*",
-		"TestResolve.*", "TestCommit.*", "TestBranch.*", "TestWatch.*", "TestDecide.*", "TestImport.*", "TestPurge.*", "TestRedact.*", "TestRecord.*",
+		"TestResolve.*", "TestCommit.*", "TestWatch.*", "TestDecide.*", "TestImport.*", "TestPurge.*", "TestRedact.*", "TestRecord.*",
 	}, "|")+")$")
 	cmd.Env = append(os.Environ(), DatabaseEnv+"="+server.URL("t"))
 	out, err := cmd.CombinedOutput()
