@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"filippo.io/age"
@@ -244,26 +245,26 @@ func TestReadersInterrupted(t *testing.T) {
 	w.ok("a", "push")
 	other := w.identity("other")
 	w.use("identity")
-	left := -1 // how many writes get through; all do if it is negative
+	var left atomic.Int64 // how many writes get through; all do if it is negative
+	left.Store(-1)
 	done := false
-	w.store.Gate = func(request string) bool {
-		if strings.HasPrefix(request, "GET ") {
-			return left != 0
+	w.store.SetGate(func(request string) bool {
+		n := left.Load()
+		for n > 0 && !strings.HasPrefix(request, "GET ") && !left.CompareAndSwap(n, n-1) {
+			n = left.Load()
 		}
-		if left > 0 {
-			left--
-			return true
-		}
-		return left < 0
-	}
+		return n != 0
+	})
 	for n := 0; !done; n++ {
 		w.ok("a", "remote", "readers", "origin", "--encrypt", other)
 		former := w.storeKey("a")
-		w.hurry, left = true, n
+		w.hurry = true
+		left.Store(int64(n))
 		var out bytes.Buffer
 		code := cli.Run(t.Context(), w.app("a", "", &out, &out), []string{"remote", "readers", "origin", "--remove", other})
-		done = code == 0 && left > 0 // no write was cut
-		w.hurry, left = false, -1
+		done = code == 0 && left.Load() > 0 // no write was cut
+		w.hurry = false
+		left.Store(-1)
 		if !w.opens("identity", fmt.Sprint("stays", n)) {
 			t.Fatalf("after %d writes no reader reads it: %s", n, &out)
 		}
@@ -303,23 +304,22 @@ func TestReadersAtOnce(t *testing.T) {
 	w.clones("a", "b")
 	other := w.identity("other")
 	w.use("identity")
-	first := false
+	var first atomic.Bool
 	before := func(fn func()) { // the next write of the one object that is replaced
-		first = true
-		w.store.Gate = func(request string) bool {
-			if first && request == "PUT "+bucketObject {
-				first = false
+		first.Store(true)
+		w.store.SetGate(func(request string) bool {
+			if request == "PUT "+bucketObject && first.CompareAndSwap(true, false) {
 				fn()
 			}
 			return true
-		}
+		})
 	}
 	w.ok("a", "remote", "readers", "origin", "--encrypt", other)
 	former := w.storeKey("a")
 	w.add("b", "two", "pushed first")
 	before(func() { w.ok("b", "push") })
 	w.ok("a", "remote", "readers", "origin", "--remove", other)
-	must.True(t, !first, "nothing was pushed in between")
+	must.True(t, !first.Load(), "nothing was pushed in between")
 	w.closed(former)
 
 	w.ok("a", "remote", "readers", "origin", "--encrypt", other)

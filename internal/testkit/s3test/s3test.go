@@ -44,11 +44,10 @@ type Server struct {
 	Faults  Faults
 	// Careless makes it ignore conditions, as some stores do.
 	Careless bool
-	// Gate, if it is set, decides about each request, as method and key: the connection of one that it refuses is cut.
-	Gate func(request string) bool
-	Page int // objects on a page of a list
+	Page     int // objects on a page of a list
 
 	mu       sync.Mutex
+	gate     func(request string) bool
 	random   *rand.Rand
 	objects  map[string]object
 	requests []string // method and key
@@ -110,6 +109,14 @@ func (s *Server) put(key string, data []byte, at time.Time) string {
 // chance reports whether a fault occurs. mu must be held.
 func (s *Server) chance(percent int) bool { return s.random.IntN(100) < percent }
 
+// SetGate lets fn decide about each request from now on, as method and key: the connection of one that it refuses is cut.
+// fn is called on any goroutine.
+func (s *Server) SetGate(fn func(request string) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gate = fn
+}
+
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	time.Sleep(s.Latency)
 	body, err := io.ReadAll(r.Body)
@@ -122,8 +129,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	conditional := r.Header.Get("If-Match") != "" || r.Method == http.MethodPut
 	refused, lost, cut := s.chance(s.Faults.Refused), s.chance(s.Faults.Lost), s.chance(s.Faults.Cut)
 	conflict, doubled, slow := conditional && s.chance(s.Faults.Conflict), s.chance(s.Faults.Doubled), s.chance(s.Faults.Slow)
+	gate := s.gate
 	s.mu.Unlock()
-	if s.Gate != nil && !s.Gate(r.Method+" "+key) {
+	if gate != nil && !gate(r.Method+" "+key) {
 		panic(http.ErrAbortHandler)
 	}
 	switch {
