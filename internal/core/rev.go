@@ -297,7 +297,7 @@ func cidBeginning(name string) (prefix string, long bool) {
 	return name, len(name) >= len(cidPrefix)+MinPrefix
 }
 
-// byPrefix finds the one record of a kind whose text CID begins with a prefix. what is how people call such a record.
+// byPrefix finds the one record of a kind whose CID, as text, begins with a prefix. what names such a record in errors.
 func (r Revisions) byPrefix(ctx context.Context, name, kind, what string) (ipld.CID, error) {
 	if r.repo.Confined() {
 		return r.ownByPrefix(ctx, name, kind, what)

@@ -130,7 +130,7 @@ func (v *View) List(ctx context.Context, prefix string) iter.Seq2[Ref, error] {
 	}
 }
 
-// afresh calls read with the newest operation, and again while it fails on what is missing and there is a newer one: a
+// afresh calls read with the newest operation, and again while a block is missing and there is a newer operation: a
 // collection that keeps few operations may remove what an older one leads to while that is read.
 func (r *Repo) afresh(ctx context.Context, read func(store.Head) error) error {
 	head, err := r.Store.Head(ctx)

@@ -503,7 +503,7 @@ func (m *StateMerge) profile() error {
 	return err
 }
 
-// ProfileAt is where a record of profiles is.
+// ProfileAt locates a record of profiles.
 type ProfileAt struct {
 	Get store.Getter
 	CID ipld.CID

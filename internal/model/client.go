@@ -56,7 +56,7 @@ type Protocol struct {
 	Hint, KeyHint, ModelHint string
 }
 
-// The protocols that several kinds of models share, without what is asked.
+// The protocols that several kinds of models share. Each kind adds its own request.
 var (
 	OpenAI = Protocol{Provider: Provider{
 		Name: "openai", URL: "https://api.openai.com", Secret: "OPENAI_API_KEY", Shown: "a server like OpenAI's",

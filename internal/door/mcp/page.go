@@ -105,7 +105,8 @@ func (d *document) anchor(end int) string {
 	return ""
 }
 
-// behind returns the position after the entry of an anchor that is nearest to where it was, else that position.
+// behind returns the position after the entry with an anchor that is nearest to a position, or that position if none
+// has it.
 func (d *document) behind(anchor string, position int) int {
 	at, least := position, -1
 	for _, p := range d.pieces {

@@ -10,7 +10,7 @@
 // A tool answers twice with the same: as structured content, which has the form of its output schema, and as text.
 // Either is at most max_tokens long, by an estimate that real tokenizers stay below on the texts it was tried on. What
 // does not fit is left for the next page: the answer's cursor names the commit and the position, so that the same call
-// with the same cursor gives the same bytes for ever.
+// with the same cursor always gives the same bytes.
 //
 // The text of memories comes from anyone. It stands between two lines with a mark that is a hash of
 // what is between them, so that no text can end its own quotation; see [quote].

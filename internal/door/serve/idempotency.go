@@ -21,7 +21,7 @@ const (
 )
 
 // answers remembers the answers of writes by the key that their callers gave, so that one whose answer got lost can be
-// sent again and is done once. It forgets the oldest where there are too many, and all when the process ends.
+// sent again and is done once. It forgets the oldest if there are too many, and all when the process ends.
 type answers struct {
 	now   func() time.Time
 	mu    sync.Mutex

@@ -309,7 +309,7 @@ func serveConfig(c *line.Line, f *serveRequest, most limits) (*serve.Config, err
 	return cfg, nil
 }
 
-// checkOnly refuses what is no branch to confine callers to.
+// checkOnly checks the name of a branch that callers are confined to.
 func checkOnly(branch string) error {
 	if branch == "" {
 		return nil

@@ -1,5 +1,5 @@
 // Package must checks the errors and results of a test. What names the case comes last and is put
-// together as by [fmt.Sprint], but for [True].
+// together as by [fmt.Sprint]; [True] and [Require] take a format.
 package must
 
 import (
@@ -25,7 +25,8 @@ func OK(t T, err error, what ...any) {
 	}
 }
 
-// Get returns what returns the value of a call, and ends the test if there is an error: must.Get(f())(t).
+// Get takes the results of a call, and returns a function that returns the value, or ends the test if there is an error:
+// must.Get(f())(t).
 func Get[V any](v V, err error) func(t T, what ...any) V {
 	return func(t T, what ...any) V {
 		t.Helper()
@@ -34,7 +35,7 @@ func Get[V any](v V, err error) func(t T, what ...any) V {
 	}
 }
 
-// Err returns the error of a call that has a value, too: must.Fail(t, must.Err(f()), want).
+// Err returns the error of a call that also returns a value: must.Fail(t, must.Err(f()), want).
 func Err[V any](_ V, err error) error { return err }
 
 // Fail fails the test, and lets it go on, if an error is not the wanted one.
@@ -53,7 +54,7 @@ func Equal[V comparable](t T, got, want V, what ...any) {
 	}
 }
 
-// True fails the test, and lets it go on, if a condition does not hold. The format tells what is wrong then.
+// True fails the test, and lets it go on, if a condition does not hold. The arguments are evaluated in any case.
 func True(t T, holds bool, format string, args ...any) {
 	t.Helper()
 	if !holds {

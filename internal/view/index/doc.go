@@ -72,8 +72,9 @@
 //	                   first) | mask of fields, bit 6 set where each number is 1 | else the number
 //	                   of occurrences for each field of the mask
 //
-// The postings of a term are blocks of 128, fewer in the last, one after the other; where a part ends after a block,
-// the next part goes on. Block maxima are counts, never scores: they hold whatever the statistics become.
+// The postings of a term are blocks of 128, fewer in the last, one after the other. A part of the
+// segment ends after a block, and the next part continues. Block maxima are counts, never scores:
+// they hold whatever the statistics become.
 //
 // # Memory
 //
