@@ -31,12 +31,15 @@ func (v *linkView) open(ctx context.Context, s *core.Snapshot) (err error) {
 	return err
 }
 
-func (v *linkView) find(ctx context.Context, id graph.ID) (links.Found, error) {
-	if v.held && v.id == id {
+func (v *linkView) find(ctx context.Context, q source.BucketQuery) (links.Found, error) {
+	if v.held && v.id == q.Node {
 		return v.last, nil
 	}
-	f, err := v.index.Find(ctx, id)
-	v.id, v.last, v.held = id, f, err == nil
+	if q.Limit == 0 && len(q.Types) == 0 && q.Above >= links.Few {
+		return v.index.Degrees(ctx, q.Node)
+	}
+	f, err := v.index.Find(ctx, q.Node)
+	v.id, v.last, v.held = q.Node, f, err == nil
 	return f, err
 }
 
@@ -51,7 +54,7 @@ func (g graphView) Bucket(ctx context.Context, q source.BucketQuery) (list []sou
 	if g.links.index == nil {
 		return g.treeBucket(ctx, q)
 	}
-	f, err := g.links.find(ctx, q.Node)
+	f, err := g.links.find(ctx, q)
 	if err != nil {
 		return nil, 0, err
 	}

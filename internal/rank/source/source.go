@@ -124,6 +124,7 @@ type BucketQuery struct {
 	After     *Link              // resume after this entry; nil for the beginning
 	Limit     int                // at most so many entries
 	Count     bool               // whether the total is wanted
+	Above     int                // with Count: a total of at most so many may be returned as 0
 	Bare      bool               // whether ids of edges without a mark may be left out; never with After
 	Room      []Link             // storage for the entries, overwritten
 }

@@ -344,7 +344,7 @@ func (s *spreader) passing(ctx context.Context, v *facts) (bool, error) {
 // damp returns min(1, √(4/degree)) in units of 2^-16: of the bucket arrived in alone, as the other would cost as much
 // again and changes no answer for the better. forward says whether the edge leads to v.
 func (s *spreader) damp(ctx context.Context, v *facts, forward bool) (int64, error) {
-	q := source.BucketQuery{Node: v.id, Direction: retrieve.Out, Count: true}
+	q := source.BucketQuery{Node: v.id, Direction: retrieve.Out, Count: true, Above: freeDegree}
 	at := &v.damping[0]
 	if forward {
 		q.Direction, at = retrieve.In, &v.damping[1]

@@ -133,7 +133,13 @@ func (m *memory) same(x *Index, id graph.ID) {
 	if err == nil {
 		err = f.node(id, &got)
 	}
-	if want := m.nodes[id]; err != nil || !got.Out.equal(want.Out) || !got.In.equal(want.In) {
+	want := m.nodes[id]
+	if err != nil || !got.Out.equal(want.Out) || !got.In.equal(want.In) {
 		m.t.Fatalf("node %s: %+v, %v; want %+v", id, got, err, want)
+	}
+	degrees := [2]int{want.Out.Degree, want.In.Degree}
+	f, err = x.Degrees(m.t.Context(), id)
+	if err != nil || f.degrees != degrees && (isBusy(degrees) || isBusy(f.degrees)) {
+		m.t.Fatalf("node %s: %d edges, %v; want %d", id, f.degrees, err, degrees)
 	}
 }

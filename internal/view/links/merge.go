@@ -21,6 +21,7 @@ type cursor struct {
 	p    *part
 	i    int // node in the part
 	seen int
+	busy int // of those seen; -1 once compared with the section
 	last graph.ID
 }
 
@@ -33,7 +34,7 @@ func (u *cursor) peek(ctx context.Context) (*part, int, error) {
 		if u.seen != u.s.Docs {
 			return nil, 0, segment.Corrupt("segment %s has %d nodes, should have %d", u.s.CID, u.seen, u.s.Docs)
 		}
-		return nil, 0, nil
+		return nil, 0, u.countBusy(ctx)
 	}
 	p, err := u.r.part(ctx, u.s, u.next)
 	if err != nil {
@@ -50,9 +51,50 @@ func (u *cursor) peek(ctx context.Context) (*part, int, error) {
 		if !v.has(p.id(i)) {
 			return nil, 0, segment.Corrupt("segment %s: the filter lacks node %s", u.s.CID, p.id(i))
 		}
+		if err := u.checkBusy(ctx, p, i); err != nil {
+			return nil, 0, err
+		}
 	}
 	u.p, u.i, u.next = p, 0, u.next+1
 	return p, 0, nil
+}
+
+// checkBusy compares what is stored of a node among the busy ones with the node, in a segment that has filters.
+func (u *cursor) checkBusy(ctx context.Context, p *part, i int) error {
+	f, err := p.at(i)
+	if err != nil {
+		return err
+	}
+	degrees, ok, err := u.r.busy(ctx, u.s, p.id(i))
+	if err != nil {
+		return err
+	}
+	if ok {
+		u.busy++
+	}
+	if ok != isBusy(f.degrees) || ok && degrees != stored(f.degrees) {
+		return segment.Corrupt("segment %s: %v edges of node %s, of the busy ones %v", u.s.CID, f.degrees, p.id(i), degrees)
+	}
+	return nil
+}
+
+// countBusy compares the number of busy nodes, which have all been checked, with that of the section.
+func (u *cursor) countBusy(ctx context.Context) error {
+	if u.busy < 0 {
+		return nil
+	}
+	for n := range u.s.Parts(secBusy) {
+		p, err := segment.Part(ctx, u.r.Reader, u.s, secBusy, n, decodeBusy)
+		if err != nil {
+			return err
+		}
+		u.busy -= len(p) / busyLen
+	}
+	if u.busy != 0 {
+		return segment.Corrupt("segment %s has busy nodes that are none of its nodes", u.s.CID)
+	}
+	u.busy = -1
+	return nil
 }
 
 // step moves past the node at the cursor, which peek has returned.

@@ -233,3 +233,80 @@ func TestLater(t *testing.T) {
 		}
 	}
 }
+
+// TestBusy: numbers of edges are found by reading few parts, and Verify refuses a segment whose busy nodes are others
+// than its nodes say.
+func TestBusy(t *testing.T) {
+	const n = 4000
+	ids := make([]graph.ID, n)
+	for i := range ids {
+		ids[i] = testID(i)
+	}
+	slices.SortFunc(ids, graph.ID.Compare)
+	hub := func(id graph.ID, degree int) Node { return Node{ID: id, Out: Bucket{Degree: degree}} }
+	write := func(lie func(w *busyWriter, i int)) *memory {
+		m := newMemory(t)
+		m.apply(nil, UpdateOptions{}) // for roots
+		w := newWriter(Format.NewWriter(t.Context(), m.blocks))
+		for i, id := range ids {
+			node := usual(rand.New(rand.NewPCG(1, uint64(i))), id, n)
+			if i%9 == 0 {
+				node = hub(id, MaxEntries+1)
+			}
+			if i == 900 { // more than a busy node stores
+				node = hub(id, 1<<20)
+			}
+			m.nodes[id] = node
+			must.OK(t, w.add(&node, 0))
+			lie(&w.busy, i)
+		}
+		s, block, err := w.finish()
+		must.OK(t, err)
+		must.OK(t, m.blocks.Put(t.Context(), block))
+		manifest := &segment.Manifest{Roots: m.of.roots(), List: segment.List{Segments: []segment.Ref{s.Ref()}}}
+		m.manifest = must.Get(Format.WriteManifest(t.Context(), m.blocks, manifest))(t)
+		return m
+	}
+	m := write(func(*busyWriter, int) {})
+	wrong, err := Verify(t.Context(), m.blocks, m.manifest, m.of, m.all())
+	must.True(t, err == nil && wrong == nil, "%v, %v", wrong, err)
+	blocks := &metered{Blocks: m.blocks}
+	m.blocks = blocks
+	x := m.open(segment.NewCache(1 << 20))
+	blocks.read = work{}
+	for _, id := range ids {
+		f := must.Get(x.Degrees(t.Context(), id))(t)
+		if out := m.nodes[id].Out.Degree; out > Few {
+			must.Equal(t, f.Degree(Out), out, id)
+		}
+	}
+	must.True(t, blocks.read.blocks <= 3, "%v read for all numbers of edges", blocks.read)
+	for name, lie := range map[string]func(w *busyWriter, i int){
+		"one more": func(w *busyWriter, i int) {
+			if i == 1 {
+				node := hub(ids[i], 100)
+				must.OK(t, w.add(&node))
+			}
+		},
+		"of no node": func(w *busyWriter, i int) {
+			if i == n-1 {
+				node := hub(ids[i], 100)
+				node.ID[15]++
+				must.OK(t, w.add(&node))
+			}
+		},
+		"one less": func(w *busyWriter, i int) {
+			if i == 9 {
+				w.ids, w.degrees = w.ids[:len(w.ids)-graph.IDLen], w.degrees[:len(w.degrees)-4]
+			}
+		},
+		"other number": func(w *busyWriter, i int) {
+			if i == 9 {
+				w.degrees[len(w.degrees)-4]++
+			}
+		},
+	} {
+		m := write(lie)
+		must.Fail(t, must.Err(Verify(t.Context(), m.blocks, m.manifest, m.of, m.all())), store.ErrCorrupt, name)
+	}
+}

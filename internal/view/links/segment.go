@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
@@ -16,13 +17,15 @@ import (
 const (
 	secNodes = iota
 	secFilters
+	secBusy
 )
 
 // Format is the format of indexes of links.
 var Format = &segment.Format{
-	Name: "links", Version: 2, Roots: 3,
-	Sections: []segment.Spec{{Name: "nodes", MaxPart: maxPart}, {Name: "filters", MaxPart: maxFilter}},
-	Inline:   maxInline, MaxDocs: maxNodes,
+	Name: "links", Version: 3, Roots: 3,
+	Sections: []segment.Spec{{Name: "nodes", MaxPart: maxPart}, {Name: "filters", MaxPart: maxFilter},
+		{Name: "busy", MaxPart: busySize}},
+	Inline: maxInline, MaxDocs: maxNodes,
 	MaxSegments: maxSegments, MaxWaiting: maxWaiting, CacheBytes: mergeCache,
 	Merge: merge,
 }
@@ -63,14 +66,17 @@ func (r reader) bloom(ctx context.Context, s *segment.Segment, id graph.ID) (blo
 	return b, err
 }
 
-// find looks up a node in one segment. If the segment is the oldest the node is probably in it.
-func (r reader) find(ctx context.Context, s *segment.Segment, id graph.ID, oldest bool) (f Found, ok bool, err error) {
-	if !oldest {
-		v, err := r.bloom(ctx, s, id)
-		if err != nil || v != nil && !v.has(id) {
-			return f, false, err
-		}
+// may reports whether a node may be in a segment. If the segment is the oldest it probably is.
+func (r reader) may(ctx context.Context, s *segment.Segment, id graph.ID, oldest bool) (bool, error) {
+	if oldest {
+		return true, nil
 	}
+	v, err := r.bloom(ctx, s, id)
+	return err == nil && (v == nil || v.has(id)), err
+}
+
+// find looks up a node in one segment.
+func (r reader) find(ctx context.Context, s *segment.Segment, id graph.ID) (f Found, ok bool, err error) {
 	p, _, err := segment.Covering(ctx, r.Reader, s, secNodes, id[:], decodeNodes) // only this part may have it
 	if p == nil || err != nil {
 		return f, false, err
@@ -94,6 +100,8 @@ const (
 	maxPart = 64 << 10
 	// maxFilter is an upper bound for a filter, of parts whose nodes have hardly any edges.
 	maxFilter = 256 << 10
+	// busySize is the size of a part of busy nodes.
+	busySize = 700 * busyLen
 	// maxInline is the largest total of parts stored in the segment's own block.
 	maxInline = 16 << 10
 	// filterParts is the number of parts covered by one filter.
@@ -133,8 +141,37 @@ func Open(ctx context.Context, get store.Getter, c ipld.CID, of Of, cache *segme
 // Find returns the edges of a node. It reads at most a directory, a Bloom filter and a part of each segment until
 // one has the node, and usually only the filter in the segments before that one.
 func (x *Index) Find(ctx context.Context, id graph.ID) (Found, error) {
-	for i := len(x.segs) - 1; i >= 0; i-- {
-		f, ok, err := x.src.find(ctx, x.segs[i], id, i == 0)
+	return x.newest(id, func(s *segment.Segment, oldest bool) (f Found, ok bool, err error) {
+		if ok, err = x.src.may(ctx, s, id, oldest); ok {
+			f, ok, err = x.src.find(ctx, s, id)
+		}
+		return f, ok, err
+	})
+}
+
+// Degrees is Find for callers that need numbers of edges alone, and those up to Few not exactly: such a node may be
+// returned without edges. It reads parts of a segment's busy nodes, of which there are few, instead of the node's.
+func (x *Index) Degrees(ctx context.Context, id graph.ID) (Found, error) {
+	return x.newest(id, func(s *segment.Segment, oldest bool) (f Found, ok bool, err error) {
+		if ok, err = x.src.may(ctx, s, id, oldest); !ok || err != nil {
+			return f, false, err
+		}
+		if s.Parts(secFilters) > 0 { // else the parts of nodes are inline
+			if f.degrees, ok, err = x.src.busy(ctx, s, id); ok && f.saturated() {
+				return x.src.find(ctx, s, id)
+			}
+			if ok || oldest || err != nil {
+				return f, true, err
+			}
+		}
+		return x.src.find(ctx, s, id)
+	})
+}
+
+// newest returns what find finds about a node in the newest segment that has it.
+func (x *Index) newest(id graph.ID, find func(s *segment.Segment, oldest bool) (Found, bool, error)) (Found, error) {
+	for i, s := range slices.Backward(x.segs) {
+		f, ok, err := find(s, i == 0)
 		if err != nil {
 			return Found{}, fmt.Errorf("links of %s: %w", id, err)
 		}

@@ -132,6 +132,7 @@ func (u *updater) close() error {
 type writer struct {
 	*segment.Writer
 	nodes, filters *segment.Section
+	busy           busyWriter
 	part           partWriter
 	hashes         []uint64 // of the nodes of the next filter
 	first          graph.ID // of them
@@ -141,7 +142,7 @@ type writer struct {
 
 func newWriter(to *segment.Writer) *writer {
 	w := &writer{Writer: to, part: partWriter{numbers: map[string]int{}}}
-	w.nodes, w.filters = w.Section(secNodes), w.Section(secFilters)
+	w.nodes, w.filters, w.busy.section = w.Section(secNodes), w.Section(secFilters), w.Section(secBusy)
 	return w
 }
 
@@ -167,7 +168,7 @@ func (w *writer) add(n *Node, kills int) error {
 	w.Docs++
 	w.Kills += kills
 	w.part.add(n)
-	return nil
+	return w.busy.add(n)
 }
 
 func (w *writer) full() bool { return w.Docs == maxNodes }
@@ -196,8 +197,11 @@ func (w *writer) endFilter() error {
 // finish writes the remaining parts and returns the segment with its block, which is not written.
 func (w *writer) finish() (*segment.Segment, store.Block, error) {
 	err := w.endPart()
-	if err == nil && w.parts > 0 && w.Spilled() { // inline parts need no filter
-		err = w.endFilter()
+	if err == nil && w.Spilled() { // inline parts need neither filters nor busy nodes
+		err = w.busy.cut()
+		if err == nil && w.parts > 0 {
+			err = w.endFilter()
+		}
 	}
 	if err != nil {
 		return nil, store.Block{}, err
