@@ -25,6 +25,8 @@
 //	                                   in the rest, u16 | the nodes
 //	filters  first id of the parts of  a Bloom filter of the nodes in 256 parts, fewer in the last: their
 //	         nodes it covers           number, u32, and 12 bits for each; none if parts are inline
+//	busy     its first id              ids of the nodes with more than 4 edges on a side, ascending | for
+//	                                   each its edges out and in, u16; none if parts are inline
 //
 //	node   edges out | edges in | entries out | entries in
 //	entry  number of its type times four, plus 1 if a weight follows and 2 if the edge has a mark |
@@ -35,12 +37,12 @@
 //
 // # Costs and memory
 //
-// A node with three edges on each side takes 130 bytes, 10^5 of them 14 MB in 3,700 blocks, and a query with
-// expansion looks up some 450. A commit of a node and an edge writes 800 bytes in two blocks, manifest included,
-// and as much again for each size class that it fills; it reads the buckets of the nodes it touches. A Cache keeps
-// parts in stored form, with about 100 bytes of overhead each, up to its limit, for any number of indexes; an open
-// Index keeps the blocks of its segments, up to 16 KiB each. An update takes the memory of one part and 36 bytes
-// for each other, and of a megabyte if it merges.
+// A node with three edges on each side takes 130 bytes, 10^5 of them 14 MB in 3,700 blocks, and a query with expansion
+// looks up some 250; of some 600 others it needs only numbers of edges. A commit of a node and an edge writes 800
+// bytes in two blocks, manifest included, and as much again for each size class that it fills; it reads the buckets of
+// the nodes it touches. A Cache keeps parts in stored form, with about 100 bytes of overhead each, up to its limit,
+// for any number of indexes; an open Index keeps the blocks of its segments, up to 16 KiB each. An update takes the
+// memory of one part and 36 bytes for each other, and of a megabyte if it merges.
 //
 // # Damage
 //
