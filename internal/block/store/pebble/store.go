@@ -32,7 +32,7 @@ const (
 	// closeTimeout is how long a stopped store waits for Pebble to close.
 	closeTimeout = 2 * time.Second
 	// sample is how many blocks of a write are looked up one by one before the rest may be assumed to be new.
-	sample = 32
+	sample = 4
 )
 
 // Store is a store on disk. Safe for concurrent use.
@@ -342,9 +342,9 @@ func (s *database) newBatch(add []store.Block) *pdb.Batch {
 }
 
 // fill adds absent blocks to batch, and whenever it is full applies it and starts a new one. Keys are hashes, so
-// the first ones in key order are a fair sample: if none of them is stored, hardly any other is, and the rest is
-// written without a lookup, which would read a part of a table for each. Blocks written twice only take space until
-// they are compacted.
+// the first ones in key order are a fair sample: if none of them is stored, few others are, and the rest is written
+// without a lookup, which would read a part of a table for each. Blocks written twice only take space until they are
+// compacted.
 func (s *Store) fill(batch *pdb.Batch, it *pdb.Iterator, space Space, add []store.Block) (*pdb.Batch, error) {
 	redacted := *s.redacted.Load()
 	found := false
