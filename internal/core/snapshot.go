@@ -12,6 +12,7 @@ import (
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
+	"github.com/mnem-project/mnem/internal/base/cache"
 	"github.com/mnem-project/mnem/internal/block/prolly"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/state"
@@ -113,11 +114,36 @@ func (s *Snapshot) Sizes() (nodes, edges, marks, vectors uint64) {
 // node that was purged is stood in for by one with its id, the type RedactedType and a summary that
 // says why; Redactions.Read of the CID tells it from others.
 func (s *Snapshot) Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID, error) {
-	n, c, err := s.State.Shown(ctx, id)
+	n, c, err := state.Fetch(ctx, s.Repo.KeptNodes(s.State.Get), s.State.Nodes, id[:],
+		func(ctx context.Context, get store.Getter, c ipld.CID) (*graph.Node, error) {
+			return state.ReadShown(ctx, get, id, c)
+		})
 	if err == nil && n == nil {
 		err = &state.NotFoundError{What: "node", Name: id.String()}
 	}
 	return n, c, err
+}
+
+// KeptNodes returns a reader of the blocks of nodes through the cache of those read last. What it returns must not be
+// changed.
+func (r *Repo) KeptNodes(get store.Getter) store.Getter { return keptNodes{get, &r.NodeBlocks} }
+
+type keptNodes struct {
+	store.Getter
+	kept *cache.Cache[ipld.CID, []byte]
+}
+
+// Get implements store.Getter.
+func (k keptNodes) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
+	data, ok, epoch := k.kept.Get(c)
+	if ok {
+		return data, nil
+	}
+	data, err := k.Getter.Get(ctx, c)
+	if err == nil {
+		k.kept.AddSince(epoch, c, data, int64(len(data)))
+	}
+	return data, err
 }
 
 // Edge returns an edge and the CID of its record. It returns a *NotFoundError if there is none.

@@ -170,7 +170,7 @@ func (g graphView) Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID
 		return found.node, found.cid, nil
 	}
 	st := g.State
-	n, c, err := state.Fetch(ctx, keptNodes{st.Get, &g.s.Repo.NodeBlocks}, st.Nodes, id[:], commit.ReadNode)
+	n, c, err := state.Fetch(ctx, g.s.Repo.KeptNodes(st.Get), st.Nodes, id[:], commit.ReadNode)
 	if err == nil && n == nil || errors.Is(err, store.ErrRedacted) {
 		err = fmt.Errorf("%w: %s", source.ErrNoNode, id)
 	}
@@ -270,25 +270,6 @@ func TermCounts(ctx context.Context, s *core.Snapshot, terms []string) (nodes []
 		return err
 	})
 	return nodes, of, err
-}
-
-// keptNodes reads the blocks of nodes through a cache.
-type keptNodes struct {
-	store.Getter
-	kept *cache.Cache[ipld.CID, []byte]
-}
-
-// Get returns a block, which must not be changed.
-func (k keptNodes) Get(ctx context.Context, c ipld.CID) ([]byte, error) {
-	data, ok, epoch := k.kept.Get(c)
-	if ok {
-		return data, nil
-	}
-	data, err := k.Getter.Get(ctx, c)
-	if err == nil {
-		k.kept.AddSince(epoch, c, data, int64(len(data)))
-	}
-	return data, err
 }
 
 // keptMentions remembers the mentions of a graph's nodes from one retrieval to the next, as retrieve.MentionMemo.
