@@ -72,6 +72,23 @@ func TestCostOfOneEdit(t *testing.T) {
 	}
 }
 
+// TestReadsOfInserts bounds what inserting reads besides the path to the key: a key seldom ends a chunk, and else the
+// neighbors of its chunk do not matter.
+func TestReadsOfInserts(t *testing.T) {
+	const n, inserts = 10_000, 1000
+	b := newBlocks()
+	tree := must.Get(prolly.NewNodes(b, nil).Build(ctx, linkEntries(sortedKeys(n))))(t)
+	rng := newRand(22)
+	b.reset()
+	for range inserts {
+		edit(t, tree, []prolly.Edit{{Key: []byte(key16(rng)), Value: appendLinkTo(nil, "added")}})
+	}
+	// The new root is read too.
+	if path := tree.Height(); 2*b.reads > inserts*(2*path+1) {
+		t.Errorf("%d inserts read %d chunks, %d each on the way", inserts, b.reads, path)
+	}
+}
+
 // randomEdit inserts, updates and removes in rotation. Removing a key twice changes nothing.
 func randomEdit(rng *rand.Rand, keys []string, i int) prolly.Edit {
 	e := prolly.Edit{Key: []byte(keys[rng.IntN(len(keys))])}

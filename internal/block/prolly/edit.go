@@ -18,9 +18,9 @@ type Edit struct{ Key, Value []byte }
 const editCacheBytes = 4 << 20
 
 // Edit returns the tree with edits applied, or the tree itself if they change nothing. Keys of edits must ascend
-// strictly. It writes the chunks that the tree does not have yet, each level in order, and reads their neighbors.
-// It returns an error that wraps ErrInput for an edit that cannot be applied. Blocks written before an error are
-// unreferenced garbage.
+// strictly. It writes the chunks that the tree does not have yet, each level in order, and reads the neighbors of those
+// whose ends may move. It returns an error that wraps ErrInput for an edit that cannot be applied. Blocks written
+// before an error are unreferenced garbage.
 func (m *Map) Edit(ctx context.Context, edits []Edit) (*Map, error) {
 	if m.Len() == 0 {
 		return m.Fill(ctx, slices.Values(edits))
@@ -135,9 +135,10 @@ func collapse(ctx context.Context, w *writer, root ipld.CID) (*chunk, error) {
 // Rechunking a level takes three steps, whose numbers return in the code.
 //
 //  1. The edits that fall into one stored chunk are taken together. If they only replace values,
-//     no boundary can move: the chunk is held back, to be written as it is with the new values.
-//  2. Otherwise cutting starts again at the first chunk whose end could depend on a changed entry.
-//     An end depends on at most MaxEntries+1 entries from the chunk's start, and on none after
+//     or add keys that move no boundary, the chunk is held back, to be written as it is with the
+//     new values and keys.
+//  2. Otherwise cutting starts again at the first chunk whose end could depend on a changed entry,
+//     which is this one if it only gets too long. An end depends on at most MaxEntries+1 entries from the chunk's start, and on none after
 //     itself if its hash is below that of the previous end (SPEC 2.2).
 //  3. Cutting stops once a new chunk ends at a stored chunk's end and nothing changed has been
 //     read since: from there on the rule sees the same input as when the stored chunks were cut.
@@ -162,7 +163,7 @@ type rechunker struct {
 	floor   *item // where cutting last stopped: chunks up to it are final
 }
 
-// rewrite is a stored chunk in which edits[from:to] replace values.
+// rewrite is a stored chunk in which edits[from:to] replace values and add keys before the last.
 type rewrite struct {
 	c        *chunk
 	from, to int
@@ -196,9 +197,17 @@ func (r *rechunker) group() error {
 	}
 	at, changed := firstMove(c, r.edits[r.next:end])
 	if at >= 0 {
-		return r.region(at)
+		added, firm := r.additions(c, r.edits[r.next:end])
+		if !firm {
+			if err := r.goBack(at); err != nil {
+				return err
+			}
+		}
+		if !firm || len(c.keys)+added > MaxEntries {
+			return r.region()
+		}
 	}
-	if changed {
+	if at >= 0 || changed {
 		r.held = append(r.held, rewrite{c, r.next, end})
 	}
 	r.next = end
@@ -225,6 +234,41 @@ func firstMove(c *chunk, edits []item) (at int, changed bool) {
 	return -1, changed
 }
 
+// additions returns how many keys edits of c, the cursor's chunk, add before its last, and whether the chunk and the one
+// before it still end where they do: nothing is removed, and the hash of each new key is above those of both ends. So it
+// is neither where the smallest hash of a run is looked for, nor ends a chunk by itself, and a run in which an end was
+// found only loses entries behind that. The last chunk of a level has no end on its right.
+func (r *rechunker) additions(c *chunk, edits []item) (n int, firm bool) {
+	ends := uint64(0)
+	hash := func(key []byte) (h uint64) {
+		h, r.cut.buf = boundaryHash(r.cut.buf, r.cut.level, key)
+		return h
+	}
+	if start, some := r.cur.before(); some {
+		ends = hash(start)
+	}
+	if !r.cur.isLast() {
+		ends = max(ends, hash(c.lastKey()))
+	}
+	i := 0
+	for e := range edits {
+		for i < len(c.keys) && bytes.Compare(c.keys[i], edits[e].key) < 0 {
+			i++
+		}
+		there := i < len(c.keys) && bytes.Equal(c.keys[i], edits[e].key)
+		if there && edits[e].gone {
+			return n, false
+		}
+		if there || edits[e].gone { // another value, or the removal of an absent key
+			continue
+		}
+		if n++; i == len(c.keys) || hash(edits[e].key) <= ends {
+			return n, false
+		}
+	}
+	return n, true
+}
+
 // release writes the first n held chunks.
 func (r *rechunker) release(n int) error {
 	for _, h := range r.held[:n] {
@@ -232,11 +276,14 @@ func (r *rechunker) release(n int) error {
 		e := h.from
 		for i, key := range h.c.keys {
 			it := h.c.item(i)
-			for e < h.to && bytes.Compare(r.edits[e].key, key) < 0 {
-				e++ // the removal of an absent key
+			for ; e < h.to && bytes.Compare(r.edits[e].key, key) < 0; e++ {
+				if !r.edits[e].gone { // else the removal of an absent key
+					items = append(items, r.edits[e])
+				}
 			}
 			if e < h.to && bytes.Equal(r.edits[e].key, key) {
 				it = r.edits[e]
+				e++
 			}
 			items = append(items, it)
 		}
@@ -250,11 +297,8 @@ func (r *rechunker) release(n int) error {
 	return nil
 }
 
-// region cuts again around the cursor's chunk; at is the first entry of it that moves.
-func (r *rechunker) region(at int) error {
-	if err := r.goBack(at); err != nil {
-		return err
-	}
+// region cuts again from the cursor's chunk on.
+func (r *rechunker) region() error {
 	start, some := r.cur.before()
 	n := len(r.held)
 	for n > 0 && (!some || bytes.Compare(r.held[n-1].c.lastKey(), start) > 0) {
