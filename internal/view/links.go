@@ -108,9 +108,8 @@ func linkChanges(ctx context.Context, from, to *state.State) iter.Seq2[links.Cha
 
 func hasLinks(ctx context.Context, s *state.State, id graph.ID) (bool, error) {
 	for _, side := range []adjacency.Direction{adjacency.Out, adjacency.In} {
-		n, err := s.Adjacency().Degree(ctx, id, side, "")
-		if n > 0 || err != nil {
-			return true, err
+		for _, err := range s.Adjacency().Bucket(ctx, id, side, "", nil) { // counting would read where the bucket ends too
+			return err == nil, err
 		}
 	}
 	return false, nil
