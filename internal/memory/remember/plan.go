@@ -247,7 +247,10 @@ func (p *planner) link(l *Link, out *Remembered) error {
 	if p.made[id] {
 		return nil
 	}
-	there, err := hasEdge(p.ctx, p.s, id)
+	there, err := false, error(nil)
+	if !p.makes(l.Src.Target()) && !p.makes(l.Dst.Target()) { // else no commit has the edge
+		there, err = hasEdge(p.ctx, p.s, id)
+	}
 	if err == nil && !there {
 		p.made[id] = true
 		p.others = append(p.others, graph.Change{Edge: change})
@@ -255,6 +258,12 @@ func (p *planner) link(l *Link, out *Remembered) error {
 		out.Links = append(out.Links, l.written(id))
 	}
 	return err
+}
+
+// makes reports whether this commit makes a node.
+func (p *planner) makes(id graph.ID) bool {
+	k := p.known[id]
+	return p.made[id] || k != nil && k.made
 }
 
 // node makes a node of a key unless there is one.
