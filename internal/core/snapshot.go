@@ -351,7 +351,7 @@ func (s *Snapshot) AddedNodes(ctx context.Context, other *Snapshot) iter.Seq2[*g
 				err = fmt.Errorf("%w tree key of %d bytes", store.ErrCorrupt, len(c.Key))
 			}
 			if err == nil {
-				n, _, err = other.State.Shown(ctx, graph.ID(c.Key))
+				n, _, err = other.Node(ctx, graph.ID(c.Key))
 			}
 			if err == nil && n == nil {
 				continue
