@@ -7,9 +7,9 @@ import (
 	pdb "github.com/cockroachdb/pebble/v2"
 )
 
-// gate schedules compactions, one at a time. While it is closed none begins in the background, as Pebble does not
-// check free space. During a compaction requested by the store, each begins after the files of the previous one are
-// removed; Pebble may first run one of its own choice.
+// gate schedules compactions, one at a time. While it is closed, as it is until the first write, none begins in the
+// background: Pebble does not check free space, and who only reads need not wait for one. During a compaction requested
+// by the store, each begins after the files of the previous one are removed; Pebble may first run one of its own choice.
 type gate struct {
 	mu       sync.Mutex // ordered after Pebble's own
 	idle     sync.Cond  // on mu: granting has ended

@@ -204,9 +204,6 @@ func (s *database) openDB(db string, readOnly bool) error {
 		return openError(err)
 	}
 	s.db = <-opened
-	if free, ok := s.free(); ok && !readOnly {
-		s.gate.set(free >= s.demand().automatic())
-	}
 	return nil
 }
 

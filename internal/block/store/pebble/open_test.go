@@ -254,3 +254,22 @@ func TestConformance(t *testing.T) {
 		})
 	})
 }
+
+// TestReadersCompactNothing: compactions begin only in a store that is written to or serves others.
+func TestReadersCompactNothing(t *testing.T) {
+	ctx, dir := t.Context(), t.TempDir()
+	for n, begin := range []func(s *Store) error{
+		nil,
+		func(s *Store) error { return s.Facts().Put(ctx, storetest.Block(1, 100)) },
+		func(s *Store) error { return s.SetOwner(Owner{}) },
+	} {
+		s := must.Get(Open(dir, Options{Create: true}))(t)
+		must.Err(s.Facts().Has(ctx, storetest.Block(1, 100).CID))
+		must.Equal(t, s.gate.isOpen(), false, "after reading, opening ", n)
+		if begin != nil {
+			must.OK(t, begin(s))
+			must.Equal(t, s.gate.isOpen(), true, "opening ", n)
+		}
+		must.OK(t, s.Close())
+	}
+}

@@ -55,6 +55,14 @@ func (s *database) free() (uint64, bool) {
 	return usage.AvailBytes, err == nil
 }
 
+// tidy allows background compactions if there is room for them. A process that only reads does without: it would spend
+// more on them than on its answer, and wait for them when it closes.
+func (s *database) tidy() {
+	if free, ok := s.free(); ok {
+		s.gate.set(free >= s.demand().automatic())
+	}
+}
+
 // room returns an error wrapping store.ErrNoRoom if the disk lacks space for a change that writes size bytes, which
 // the log and later a table take. Changes that erase may use the reserve; all others must leave space for a flush,
 // a compaction step and an erasure.
@@ -66,11 +74,13 @@ func (s *database) room(ctx context.Context, size int) error {
 	cost := 2 * uint64(size)
 	s.roomMu.Lock()
 	defer s.roomMu.Unlock()
+	if free >= plenty+cost {
+		s.gate.set(true)
+	}
 	if store.IsErasing(ctx) {
 		return s.fits(cost, restSlack)
 	}
 	if free >= plenty+cost {
-		s.gate.set(true)
 		if s.reserve.Load() == 0 && size > 0 {
 			return s.refill(false)
 		}

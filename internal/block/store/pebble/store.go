@@ -111,6 +111,9 @@ func (s *Store) SetOwner(o Owner) error {
 		return err
 	}
 	defer s.exit()
+	if !s.reading() {
+		s.tidy() // a server has the time
+	}
 	return writeOwner(s.fs, s.dir, o)
 }
 
