@@ -150,7 +150,7 @@ func (x *Index) Find(ctx context.Context, id graph.ID) (Found, error) {
 }
 
 // Degrees is Find for callers that need numbers of edges alone, and those up to Few not exactly: such a node may be
-// returned without edges. It reads parts of a segment's busy nodes, of which there are few, instead of the node's.
+// returned without edges. Instead of the node's own part it reads one of a segment's busy nodes, which has many more.
 func (x *Index) Degrees(ctx context.Context, id graph.ID) (Found, error) {
 	return x.newest(id, func(s *segment.Segment, oldest bool) (f Found, ok bool, err error) {
 		if ok, err = x.src.may(ctx, s, id, oldest); !ok || err != nil {
