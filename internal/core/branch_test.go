@@ -72,32 +72,27 @@ func TestRenameWithMerge(t *testing.T) {
 			core.CommitOptions{Stamp: repokit.By, Message: text, Branch: branch}))(t)
 	}
 	opt := core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: repokit.By}}
-	if _, err := merging.Merge(ctx, r, "side", opt); err != nil && !errors.Is(err, state.ErrConflict) {
-		t.Fatal(err)
-	}
+	_, err := merging.Merge(ctx, r, "side", opt)
+	must.Require(t, err == nil || errors.Is(err, state.ErrConflict), "%v", err)
 	must.OK(t, r.Branches().Rename(ctx, "main", "trunk", repokit.RefOptions))
 	v := repokit.ViewOf(t, r)
 	must.True(t, v["refs/conflicts/merge/trunk"] != "" && v["refs/conflicts/merge/main"] == "",
 		"the merge did not follow its branch: %v", v)
 	must.OK(t, r.Branches().Switch(ctx, "side", core.SwitchOptions{Stamp: repokit.By}))
 	var used *core.InUseError
-	if _, err := r.Branches().Remove(ctx, "trunk", repokit.RefOptions); !errors.As(err, &used) || !used.Forced {
-		t.Errorf("a branch with a merge is removed: %v", err)
-	}
+	_, err = r.Branches().Remove(ctx, "trunk", repokit.RefOptions)
+	must.True(t, errors.As(err, &used) && used.Forced, "a branch with a merge is removed: %v", err)
 	must.Get(r.Branches().Remove(ctx, "trunk", core.RefOptions{Stamp: repokit.By, Force: true}))(t)
 	must.Equal(t, repokit.ViewOf(t, r)["refs/conflicts/merge/trunk"], "", "the merge outlives its branch")
 	must.Get(history.Undo(ctx, r, "", repokit.By))(t)
-	if v := repokit.ViewOf(t, r); v["refs/conflicts/merge/trunk"] == "" || v["refs/heads/trunk"] == "" {
-		t.Errorf("undo brings back %v", v)
-	}
+	v = repokit.ViewOf(t, r)
+	must.True(t, v["refs/conflicts/merge/trunk"] != "" && v["refs/heads/trunk"] != "", "undo brings back %v", v)
 }
 
 func TestTags(t *testing.T) {
 	r, ctx := repokit.OpenMem(t), t.Context()
-	if _, err := r.Tags().Create(ctx, "v1", "", core.TagOptions{RefOptions: repokit.RefOptions}); !errors.Is(
-		err, store.ErrNotFound) {
-		t.Errorf("a tag of nothing: %v", err)
-	}
+	_, err := r.Tags().Create(ctx, "v1", "", core.TagOptions{RefOptions: repokit.RefOptions})
+	must.True(t, errors.Is(err, store.ErrNotFound), "a tag of nothing: %v", err)
 	one := repokit.Fact(t, r, "", "one")
 	must.Get(r.Tags().Create(ctx, "plain", "", core.TagOptions{RefOptions: repokit.RefOptions}))(t)
 	made := must.Get(r.Tags().Create(ctx, "v1", "plain",
@@ -118,8 +113,7 @@ func TestTags(t *testing.T) {
 	must.Fail(t, must.Err(r.Tags().Create(ctx, "v3", "", core.TagOptions{
 		RefOptions: repokit.RefOptions, Annotate: true, Message: strings.Repeat("m", 1<<17),
 	})), state.ErrInvalid, "a message that is too long")
-	_, err := r.Revisions().Resolve(ctx, "refs/tags/v3")
-	must.Fail(t, err, store.ErrNotFound)
+	must.Fail(t, must.Err(r.Revisions().Resolve(ctx, "refs/tags/v3")), store.ErrNotFound)
 }
 
 // TestRefTravels reads back what a ref leads to.

@@ -103,9 +103,8 @@ func TestBulkIsReproducible(t *testing.T) {
 		stats := must.Get(snap.IndexStats(t.Context()))(t)
 		got := outcome{res.Graph, stats.Manifest, res.Nodes, res.Edges, res.Duplicates, res.Unchanged}
 		if i == 0 {
-			if want = got; got.duplicates == 0 || got.nodes.Added < 1500 || !got.index.Defined() {
-				t.Fatalf("%+v", got)
-			}
+			want = got
+			must.Require(t, got.duplicates != 0 && got.nodes.Added >= 1500 && got.index.Defined(), "%+v", got)
 		}
 		must.Equal(t, got, want, procs, " processors")
 		rebuilt := must.Get(r.Indexes().Rebuild(t.Context(), "HEAD"))(t, procs, " processors: rebuilt")
@@ -200,9 +199,7 @@ func TestBulkAllocations(t *testing.T) {
 			}
 		}, core.CommitOptions{Stamp: repokit.By, Message: "bulk"}))(t)
 	})
-	if allocs > most*nodes {
-		t.Errorf("%.0f allocations for each node, want at most %d", allocs/nodes, most)
-	}
+	must.True(t, allocs <= most*nodes, "%.0f allocations for each node, want at most %d", allocs/nodes, most)
 }
 
 // derivedCIDs returns the CIDs of all derived blocks.
@@ -281,9 +278,8 @@ func TestBulkApart(t *testing.T) {
 	for _, st := range []store.Store{mem.New(), leaving{onDisk}, onDisk} {
 		if st == onDisk {
 			left := scratchIn(t, dir)
-			if err := onDisk.Close(); err != nil || len(left) != 1 {
-				t.Fatalf("files %q are left; close: %v", left, err)
-			}
+			err := onDisk.Close()
+			must.Require(t, err == nil && len(left) == 1, "files %q are left; close: %v", left, err)
 			dir = filepath.Join(t.TempDir(), "s")
 			onDisk = must.Get(pebble.Open(dir, pebble.Options{Create: true}))(t)
 			st = onDisk
@@ -299,8 +295,7 @@ func TestBulkApart(t *testing.T) {
 	}
 	must.True(t, want.Unchanged == nodes/100 && want.Edges.Added >= nodes*each*8/10,
 		"%d unchanged, %d edges", want.Unchanged, want.Edges.Added)
-	if left := scratchIn(t, dir); left != nil {
-		t.Errorf("files %q are left", left)
-	}
+	left := scratchIn(t, dir)
+	must.True(t, left == nil, "files %q are left", left)
 	must.OK(t, onDisk.Close())
 }

@@ -99,13 +99,11 @@ func TestGraceHoldsWhateverCallersSay(t *testing.T) {
 			at := repokit.By
 			at.Time = odd()
 			must.Get(care.GC(ctx, r, care.GCOptions{Stamp: at, KeepOps: 1, Grace: grace}))(t)
-			if _, err := r.Revisions().Resolve(ctx, kept.String()); err != nil {
-				t.Fatalf("a branch that was removed within the grace is erased: %v", err)
-			}
+			_, err := r.Revisions().Resolve(ctx, kept.String())
+			must.Require(t, err == nil, "a branch that was removed within the grace is erased: %v", err)
 			clock.advance(2 * grace)
 			must.Get(care.GC(ctx, r, care.GCOptions{Stamp: at, KeepOps: 1, Grace: grace}))(t)
-			_, err := r.Revisions().Resolve(ctx, kept.String())
-			must.Fail(t, err, store.ErrNotFound)
+			must.Fail(t, must.Err(r.Revisions().Resolve(ctx, kept.String())), store.ErrNotFound)
 		})
 	}
 }

@@ -87,9 +87,8 @@ func TestDanglingStage(t *testing.T) {
 		_, err := commitStaged(t, r)
 		must.True(t, errors.Is(err, state.ErrInvalid) && strings.Contains(err.Error(),
 			graph.NodeID("carol").String()), "%s: error %v does not name the missing node", what, err)
-		if _, edges := staged(t, r); edges != (state.Counts{Added: 1}) {
-			t.Errorf("%s: %+v staged", what, edges)
-		}
+		_, edges := staged(t, r)
+		must.True(t, edges == (state.Counts{Added: 1}), "%s: %+v staged", what, edges)
 	}
 	refused("dangling")
 	must.Equal(t, repokit.Head(t, r).CID(), first.Commit, "the branch moved")
@@ -153,10 +152,9 @@ func TestReadChangesAsReader(t *testing.T) {
 						got = append(got, show(c))
 					}
 				}
-				if fmt.Sprint(gotErr) != fmt.Sprint(wantErr) ||
-					errors.Is(gotErr, broken) != errors.Is(wantErr, broken) {
-					t.Errorf("%d lines, %s, %v: error %v, want %v", n, name, cut, gotErr, wantErr)
-				}
+				must.True(t, fmt.Sprint(gotErr) == fmt.Sprint(wantErr) &&
+					errors.Is(gotErr, broken) == errors.Is(wantErr, broken),
+					"%d lines, %s, %v: error %v, want %v", n, name, cut, gotErr, wantErr)
 				must.Same(t, got, want, n, " lines, ", name)
 			}
 		}

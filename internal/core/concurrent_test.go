@@ -36,9 +36,8 @@ func factsEach(normal int) int { return effort.Pick(normal, 2*normal, 250) }
 func checkFacts(t *testing.T, r *core.Repo, writers []string, n int) {
 	t.Helper()
 	s := repokit.Head(t, r)
-	if got, want := repokit.Sizes(s), uint64(len(writers)*n); got[0] != want+1 || got[1] != want {
-		t.Fatalf("sizes %v, want %d facts and their edges", got, want)
-	}
+	got, want := repokit.Sizes(s), uint64(len(writers)*n)
+	must.Require(t, got[0] == want+1 && got[1] == want, "sizes %v, want %d facts and their edges", got, want)
 	hub := repokit.NodeByKey(t, s, "hub")
 	for _, w := range writers {
 		got, want := prop(t, hub, w).Int(), int64(n-1)/repokit.Stale*repokit.Stale
@@ -50,9 +49,8 @@ func checkFacts(t *testing.T, r *core.Repo, writers []string, n int) {
 	commits := 0
 	for e, err := range history.Log(t.Context(), r, "HEAD") {
 		must.OK(t, err)
-		if commits++; len(e.Commit.Parents) > 1 {
-			t.Errorf("commit %s has %d parents", e.CID, len(e.Commit.Parents))
-		}
+		commits++
+		must.True(t, len(e.Commit.Parents) <= 1, "commit %s has %d parents", e.CID, len(e.Commit.Parents))
 	}
 	must.Equal(t, commits, (len(writers)*n + 1), "commits")
 }
@@ -147,9 +145,8 @@ func TestBase(t *testing.T) {
 	alice := repokit.NodeByKey(t, repokit.Head(t, r), "alice")
 	must.Equal(t, prop(t, alice, "a").Int(), 1, "alice has ", alice.Props)
 	must.Equal(t, prop(t, alice, "b").Int(), 2, "alice has ", alice.Props)
-	if res, err = commit(first.Commit, `{"node":{"key":"alice","props":{"b":2}}}`); err != nil || !res.NoChange {
-		t.Errorf("the same again: %+v, %v", res, err)
-	}
+	res, err = commit(first.Commit, `{"node":{"key":"alice","props":{"b":2}}}`)
+	must.True(t, err == nil && res.NoChange, "the same again: %+v, %v", res, err)
 	before := repokit.Head(t, r).CID()
 	_, err = commit(first.Commit, `{"node":{"key":"alice","props":{"a":3}}}`)
 	var kept *core.MergeError
@@ -171,18 +168,15 @@ func TestBase(t *testing.T) {
 		CommitOptions: core.CommitOptions{Stamp: repokit.By}, Prefer: graph.TakeTheirs,
 	})
 	must.Require(t, err == nil && len(merged.Parents) == 2, "%+v, %v", merged, err)
-	if list, err = r.KeptCommits().List(t.Context()); err != nil || len(list) != 0 {
-		t.Errorf("kept %+v, %v", list, err)
-	}
+	list, err = r.KeptCommits().List(t.Context())
+	must.True(t, err == nil && len(list) == 0, "kept %+v, %v", list, err)
 	none := ipld.CID{}
-	if res, err = r.Commit(t.Context(), state.ReadChanges(strings.NewReader(
+	res, err = r.Commit(t.Context(), state.ReadChanges(strings.NewReader(
 		`{"node":{"key":"zoe","type":"Person"}}`), "x"),
-		core.CommitOptions{Stamp: repokit.By, Base: &none}); err != nil || !res.Rebased {
-		t.Errorf("against nothing: %+v, %v", res, err)
-	}
-	if _, err = commit(ipld.Sum(ipld.DagCBOR, []byte("x")), `{"remove":{"node":"zoe"}}`); err == nil {
-		t.Error("a base that does not exist was accepted")
-	}
+		core.CommitOptions{Stamp: repokit.By, Base: &none})
+	must.True(t, err == nil && res.Rebased, "against nothing: %+v, %v", res, err)
+	_, err = commit(ipld.Sum(ipld.DagCBOR, []byte("x")), `{"remove":{"node":"zoe"}}`)
+	must.True(t, err != nil, "a base that does not exist was accepted")
 }
 
 // beginnings counts the commits that were begun.
@@ -246,9 +240,8 @@ func TestWritersShareSyncs(t *testing.T) {
 		_, err := r.Decide(t.Context(), core.DecideOptions{CommitOptions: core.CommitOptions{Stamp: repokit.By}},
 			func(s *core.Snapshot) (*core.Decision, error) {
 				defer close(decided)
-				if n, _, _, _ := s.Sizes(); n != writers+1 {
-					t.Errorf("decided on %d nodes, want all that were begun, %d", n, writers+1)
-				}
+				n, _, _, _ := s.Sizes()
+				must.True(t, n == writers+1, "decided on %d nodes, want all that were begun, %d", n, writers+1)
 				return nil, no
 			})
 		must.Fail(t, err, no)
@@ -257,19 +250,16 @@ func TestWritersShareSyncs(t *testing.T) {
 	<-decided
 	commit(0) // nothing new: not before the decision, since it has the next ones wait for the disk
 	wg.Go(func() {
-		if _, err := care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By, KeepOps: 1}); err != nil {
-			t.Error(err)
-		}
+		_, err := care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By, KeepOps: 1})
+		must.True(t, err == nil, "%v", err)
 	})
 	must.Equal(t, ended.Load(), 0, "commits ended before the disk did what they wait for")
-	if n, _, _, _ := repokit.Head(t, r).Sizes(); n != 1 {
-		t.Errorf("readers see %d nodes, all but one not durable", n)
-	}
+	n, _, _, _ := repokit.Head(t, r).Sizes()
+	must.True(t, n == 1, "readers see %d nodes, all but one not durable", n)
 	close(release)
 	wg.Wait()
-	if n, _, _, _ := repokit.Head(t, r).Sizes(); n != writers+1 {
-		t.Errorf("%d nodes, want %d", n, writers)
-	}
+	n, _, _, _ = repokit.Head(t, r).Sizes()
+	must.True(t, n == writers+1, "%d nodes, want %d", n, writers)
 	if n := syncs.Load(); n > 5 { // two or three for the commits, and those of the collection
 		t.Errorf("%d syncs of the head for %d commits", n, writers)
 	}

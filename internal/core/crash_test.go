@@ -269,9 +269,8 @@ func TestCrashWithinRecovery(t *testing.T) {
 			}
 			return nil
 		})
-		if err := checkCrashed(second, p); err != nil {
-			t.Errorf("seed %d, change %d: %v", repokit.CrashSeed, op.N, err)
-		}
+		err := checkCrashed(second, p)
+		must.True(t, err == nil, "seed %d, change %d: %v", repokit.CrashSeed, op.N, err)
 		return nil
 	})
 	must.OK(t, crashWork(fsys, &l, 12))

@@ -160,9 +160,8 @@ func TestDecideOnTheNewest(t *testing.T) {
 	}
 	s := must.Get(r.Snapshot(ctx, "HEAD"))(t)
 	message, err := s.Message(ctx)
-	if n, _, _, _ := s.Sizes(); err != nil || n != 3 || message != "add long true" {
-		t.Errorf("%d nodes, the newest by %q, %v", n, message, err)
-	}
+	n, _, _, _ := s.Sizes()
+	must.True(t, err == nil && n == 3 && message == "add long true", "%d nodes, the newest by %q, %v", n, message, err)
 	calls := 0
 	long := plain
 	long.Long = true
@@ -192,8 +191,7 @@ func TestDecideExpects(t *testing.T) {
 			"long %t: %v, want an *ExpectError", long, err)
 	}
 	opt.Expect, opt.Base = nil, &first.Commit
-	_, err := r.Decide(ctx, opt, addNode(ctx, "c"))
-	must.Fail(t, err, state.ErrInvalid)
+	must.Fail(t, must.Err(r.Decide(ctx, opt, addNode(ctx, "c"))), state.ErrInvalid)
 	opt.Base, opt.Branch = nil, "none"
 	must.True(t, must.Err(r.Decide(ctx, opt, addNode(ctx, "c"))) != nil, "decided on a branch that is not there")
 }
@@ -284,27 +282,21 @@ func TestHeldTurn(t *testing.T) {
 	}
 	_, err := commit(t.Context(), by, "signed")
 	var lacks *state.UnsignedError
-	if !errors.As(err, &lacks) || turn.Holds() {
-		t.Fatalf("%v, holds %t", err, turn.Holds())
-	}
-	if _, err = commit(ctx, by, "signed"); !errors.As(err, &lacks) || !turn.Holds() {
-		t.Fatalf("%v, holds %t", err, turn.Holds())
-	}
+	must.Require(t, errors.As(err, &lacks) && !turn.Holds(), "%v, holds %t", err, turn.Holds())
+	_, err = commit(ctx, by, "signed")
+	must.Require(t, errors.As(err, &lacks) && turn.Holds(), "%v, holds %t", err, turn.Holds())
 	var wg sync.WaitGroup
 	var second *core.CommitResult
 	wg.Go(func() {
 		var err error
-		if second, err = commit(t.Context(), decideBy, "unsigned"); err != nil {
-			t.Error(err)
-		}
+		second, err = commit(t.Context(), decideBy, "unsigned")
+		must.True(t, err == nil, "%v", err)
 	})
 	queued(&r.Writer.Turns, 1)
 	signature := must.Get(ada.Sign(lacks.Records[0]))(t)
 	made.Add(lacks.Records[0], signature)
 	first, err := commit(ctx, by, "signed")
-	if err != nil || !turn.Holds() {
-		t.Fatalf("%v, holds %t", err, turn.Holds())
-	}
+	must.Require(t, err == nil && turn.Holds(), "%v, holds %t", err, turn.Holds())
 	turn.End()
 	turn.End() // it holds none any more
 	wg.Wait()
@@ -322,13 +314,11 @@ func TestHeldTurnEnds(t *testing.T) {
 	by.Sign = state.Signatures{}.Sign
 	opt := core.DecideOptions{CommitOptions: core.CommitOptions{Stamp: by}}
 	var lacks *state.UnsignedError
-	if _, err := r.Decide(core.WithTurn(t.Context(), turn), opt, addNode(t.Context(), "x")); !errors.As(err, &lacks) {
-		t.Fatal(err)
-	}
+	_, err := r.Decide(core.WithTurn(t.Context(), turn), opt, addNode(t.Context(), "x"))
+	must.Require(t, errors.As(err, &lacks), "%v", err)
 	opt.Sign = nil
-	if _, err := r.Decide(t.Context(), opt, addNode(t.Context(), "y")); err != nil || turn.Holds() {
-		t.Errorf("%v, holds %t", err, turn.Holds())
-	}
+	_, err = r.Decide(t.Context(), opt, addNode(t.Context(), "y"))
+	must.True(t, err == nil && !turn.Holds(), "%v, holds %t", err, turn.Holds())
 }
 
 // TestAnswersTakeTurns asks more questions at once than are answered at a time: the others wait, one that gives up
@@ -346,9 +336,8 @@ func TestAnswersTakeTurns(t *testing.T) {
 		return 1
 	}
 	r := must.Get(care.New(ctx, mem.New(), by, core.Options{Counters: retrieve.Counters{"slow": count}}))(t)
-	if n := r.Answering.Most; n < runtime.GOMAXPROCS(0) {
-		t.Fatalf("%d answers at a time leave processors idle", n)
-	}
+	n := r.Answering.Most
+	must.Require(t, n >= runtime.GOMAXPROCS(0), "%d answers at a time leave processors idle", n)
 	r.Answering.Most = most
 	changes := state.ReadChanges(strings.NewReader(`{"node":{"key":"a","type":"T","summary":"harbour lights"}}`), "lines")
 	must.Get(r.Commit(ctx, changes, core.CommitOptions{Stamp: by}))(t)
@@ -377,9 +366,8 @@ func TestAnswersTakeTurns(t *testing.T) {
 	var all sync.WaitGroup
 	for range asked {
 		all.Go(func() {
-			if err := ask(ctx); err != nil {
-				t.Error(err)
-			}
+			err := ask(ctx)
+			must.True(t, err == nil, "%v", err)
 		})
 	}
 	waiting(asked - most)

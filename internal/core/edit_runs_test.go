@@ -154,9 +154,8 @@ func TestOverlayWithoutRoom(t *testing.T) {
 	}
 	_, _, err := o.Flush(ctx)
 	must.Fail(t, err, errScratch)
-	if err := o.Runs.Room.Close(); err != nil || !scratch.closed {
-		t.Errorf("close: %v, closed %v", err, scratch.closed)
-	}
+	err = o.Runs.Room.Close()
+	must.True(t, err == nil && scratch.closed, "close: %v, closed %v", err, scratch.closed)
 }
 
 // TestEditTableMemory bounds the overhead of an edit over its bytes.
@@ -173,13 +172,10 @@ func TestEditTableMemory(t *testing.T) {
 		for _, p := range table.Pieces {
 			size += cap(p)
 		}
-		if most := n * (keyLen + valueLen + 30); size > most {
-			t.Errorf("%d edits take %d bytes, want at most %d", n, size, most)
-		}
+		most := n * (keyLen + valueLen + 30)
+		must.True(t, size <= most, "%d edits take %d bytes, want at most %d", n, size, most)
 	})
-	if allocs > n/20 {
-		t.Errorf("%.0f allocations for %d edits", allocs, n)
-	}
+	must.True(t, allocs <= n/20, "%.0f allocations for %d edits", allocs, n)
 }
 
 func TestEditTableRefusesWhatNoTreeTakes(t *testing.T) {
@@ -206,9 +202,8 @@ func TestCIDSet(t *testing.T) {
 	}
 	for i := range n {
 		for _, codec := range []ipld.Codec{ipld.Raw, ipld.DagCBOR} {
-			if c := repokit.Numbered(codec, i); s.Has(c) != want[c] {
-				t.Fatalf("%d as %x: %v, want %v", i, codec, s.Has(c), want[c])
-			}
+			c := repokit.Numbered(codec, i)
+			must.Require(t, s.Has(c) == want[c], "%d as %x: %v, want %v", i, codec, s.Has(c), want[c])
 		}
 	}
 	must.Equal(t, s.Len(), len(want), "members")

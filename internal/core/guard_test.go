@@ -174,8 +174,7 @@ func TestGuardSeesEveryWay(t *testing.T) {
 			r := vaults(t)
 			before := must.Get(r.Refs(ctx))(t)
 			must.Fail(t, way(r), errGuarded)
-			after := must.Get(r.Refs(ctx))(t, "refs moved from")
-			must.Same(t, before, after, "refs moved from")
+			must.Same(t, before, must.Get(r.Refs(ctx))(t, "refs moved from"), "refs moved from")
 		})
 	}
 }
@@ -214,8 +213,7 @@ func TestGuardSeesResolutions(t *testing.T) {
 	opt.Stamp = repokit.By
 	must.Get(merging.ResolveConflict(ctx, r, "v", merging.Choice{Take: graph.TakeTheirs}, opt))(t)
 	opt.Stamp = guarded()
-	_, err = merging.ContinueMerge(ctx, r, core.MergeOptions{CommitOptions: opt})
-	must.Fail(t, err, errGuarded)
+	must.Fail(t, must.Err(merging.ContinueMerge(ctx, r, core.MergeOptions{CommitOptions: opt})), errGuarded)
 	opt.Stamp = repokit.By
 	must.Get(merging.ContinueMerge(ctx, r, core.MergeOptions{CommitOptions: opt}))(t)
 }
@@ -259,9 +257,8 @@ func TestHeadExpected(t *testing.T) {
 	who := repokit.By
 	who.Head = &ipld.CID{}
 	var expected *state.ExpectError
-	if _, err := history.Undo(t.Context(), r, "", who); !errors.As(err, &expected) || expected.Have != at {
-		t.Errorf("undo: %v, want the commit that HEAD is at", err)
-	}
+	_, err := history.Undo(t.Context(), r, "", who)
+	must.True(t, errors.As(err, &expected) && expected.Have == at, "undo: %v, want the commit that HEAD is at", err)
 	who.Head = &at
 	must.Get(history.Undo(t.Context(), r, "", who))(t)
 }

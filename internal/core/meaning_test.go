@@ -50,8 +50,7 @@ func meant(t *testing.T, r *core.Repo, lines string) []string {
 	m := new(lengths)
 	by := repokit.By
 	by.Meaning = m
-	_, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(lines), ""), core.CommitOptions{Stamp: by})
-	must.OK(t, err)
+	must.Get(r.Commit(t.Context(), state.ReadChanges(strings.NewReader(lines), ""), core.CommitOptions{Stamp: by}))(t)
 	slices.Sort(m.asked)
 	return slices.Compact(m.asked)
 }
@@ -77,9 +76,8 @@ func TestCommitsEmbedWhatTheyWrite(t *testing.T) {
 	want := map[core.EmbeddingState]int{core.EmbeddingCurrent: 2, core.EmbeddingMissing: 2}
 	must.Equal(t, fmt.Sprint(embeddings(t, r)), fmt.Sprint(want), "embeddings")
 	head := repokit.Head(t, r).CID()
-	if meant(t, r, lines); repokit.Head(t, r).CID() != head {
-		t.Error("the same lines again made a commit")
-	}
+	meant(t, r, lines)
+	must.True(t, repokit.Head(t, r).CID() == head, "the same lines again made a commit")
 	// A text that changes is embedded again, one that stays is not.
 	got := meant(t, r, `{"node":{"key":"a","summary":"changed"}}`+"\n"+`{"node":{"key":"b","props":{"n":1}}}`)
 	must.True(t, !slices.Contains(got, "two and more") && slices.Contains(got, "changed"), "asked %q", got)
@@ -103,9 +101,8 @@ func TestLargeBatchesEmbedNothing(t *testing.T) {
 		fmt.Fprintf(&lines, `{"node":{"key":"n%d","type":"T","summary":"text %d"}}`+"\n", i, i)
 	}
 	r := repokit.OpenMem(t)
-	if got := meant(t, r, lines.String()); len(got) > 0 {
-		t.Errorf("%d texts were embedded", len(got))
-	}
+	got := meant(t, r, lines.String())
+	must.True(t, len(got) == 0, "%d texts were embedded", len(got))
 	_, rest, _ := strings.Cut(lines.String(), "\n")
 	must.Equal(t, len(meant(t, repokit.OpenMem(t), rest)), state.MeaningNodes, "texts of")
 }
@@ -183,9 +180,8 @@ func TestEmbedRest(t *testing.T) {
 	must.Require(t, err == nil && n == 600 && len(m.asked) == 600,
 		"%d nodes embedded, %d texts asked about, %v", n, len(m.asked), err)
 	must.Same(t, seen, []int{256, 600, 512, 600, 600, 600}, "progress")
-	if n, err := one.Embeddings().Rest(t.Context(), m, nil); n != 0 || err != nil {
-		t.Errorf("again: %d, %v", n, err)
-	}
+	n, err = one.Embeddings().Rest(t.Context(), m, nil)
+	must.True(t, n == 0 && err == nil, "again: %d, %v", n, err)
 	// Another machine, which is interrupted after the first commit, makes the same commits.
 	ctx, stop := context.WithCancel(t.Context())
 	must.True(t, must.Err(two.Embeddings().Rest(ctx, new(lengths), func(int, int) { stop() })) != nil,
@@ -198,9 +194,8 @@ func TestEmbedRest(t *testing.T) {
 		}
 		s = must.Get(one.At(t.Context(), s.Commit().Parents[0]))(t)
 	}
-	if unasked, err := one.Embeddings().Unasked(t.Context(), repokit.Head(t, unembedded(t, 1)).Commit()); unasked || err != nil {
-		t.Errorf("a commit of nodes counts as not asked for, %v", err)
-	}
+	unasked, err := one.Embeddings().Unasked(t.Context(), repokit.Head(t, unembedded(t, 1)).Commit())
+	must.True(t, !unasked && err == nil, "a commit of nodes counts as not asked for, %v", err)
 	// Who expects the commit before it finds the branch as it was, and undo takes back what was asked for.
 	_, err = one.Commit(t.Context(), state.ReadChanges(strings.NewReader(`{"node":{"key":"new","type":"T"}}`), ""),
 		core.CommitOptions{Stamp: repokit.By, Expect: &asked})
@@ -274,9 +269,8 @@ func TestReplayModels(t *testing.T) {
 	hits := repokit.Kinds(plan.Hits)
 	must.True(t, hits["query"] != 0, "hits %v", hits)
 	repokit.PurgeZed(t, r, care.PurgeOptions{Reason: "asked"})
-	if where := repokit.Found(t, dir, st, []string{rewrite}); len(where) > 0 {
-		t.Errorf("text is left: %v", where)
-	}
+	where := repokit.Found(t, dir, st, []string{rewrite})
+	must.True(t, len(where) == 0, "text is left: %v", where)
 	res, err = session.Replay(ctx, r, c.String())
 	want := ipld.Sum(ipld.Raw, []byte(rewrite))
 	must.True(t, err == nil && !res.Identical && len(res.Redacted) == 1 && res.Redacted[0].CID == want,

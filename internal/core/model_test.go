@@ -174,10 +174,9 @@ func modelRun(t *testing.T, seed uint64, batches, every int) {
 		again := repokit.OpenMem(t)
 		repokit.Lines(t, again, before.lines())
 		repokit.Lines(t, again, diffLines(t, old, now))
-		if got := repokit.Head(t, again).Graph(); got != now.Graph() {
-			t.Fatalf("seed %d, batch %d: the difference leads to %s, want %s:\n%s", seed, i, got,
-				now.Graph(), &text)
-		}
+		got := repokit.Head(t, again).Graph()
+		must.Require(t, got == now.Graph(),
+			"seed %d, batch %d: the difference leads to %s, want %s:\n%s", seed, i, got, now.Graph(), &text)
 		repokit.CheckClean(t, r)
 	}
 }

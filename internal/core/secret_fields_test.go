@@ -358,8 +358,7 @@ func withParts(t *testing.T, st store.Store) *core.Repo {
 	must.Get(r.Commit(t.Context(), changeLines(`{"node":{"key":"a","summary":"theirs"}}`),
 		core.CommitOptions{Stamp: repokit.By, Message: "m", Branch: "clash"}))(t)
 	repokit.Lines(t, r, `{"node":{"key":"a","summary":"ours"}}`)
-	_, err := session.StartSession(t.Context(), r, "s", session.SessionOptions{Stamp: repokit.By, Follow: true})
-	must.OK(t, err)
+	must.Get(session.StartSession(t.Context(), r, "s", session.SessionOptions{Stamp: repokit.By, Follow: true}))(t)
 	return r
 }
 
@@ -437,13 +436,11 @@ func TestSecretsOfDrafts(t *testing.T) {
 	refusedAt(t, err, "receipt.later", "aws-access-token")
 	asked := *draft
 	asked.Texts = []string{"words of " + repokit.AwsKey}
-	if _, err := session.RecordDrafts(t.Context(), r, "s", []*core.DraftReceipt{&asked}, repokit.By); err == nil {
-		t.Error("a receipt was recorded with another query")
-	}
+	_, err = session.RecordDrafts(t.Context(), r, "s", []*core.DraftReceipt{&asked}, repokit.By)
+	must.True(t, err != nil, "a receipt was recorded with another query")
 	hasNone(t, st)
-	if n, err := session.RecordDrafts(t.Context(), r, "s", []*core.DraftReceipt{draft}, repokit.By); n != 1 || err != nil {
-		t.Error(n, err)
-	}
+	n, err := session.RecordDrafts(t.Context(), r, "s", []*core.DraftReceipt{draft}, repokit.By)
+	must.True(t, n == 1 && err == nil, "%v %v", n, err)
 }
 
 // unread lists functions that put blocks without tx.put, and why they need no search for credentials.
@@ -516,9 +513,8 @@ func TestSecretsAllowedOnce(t *testing.T) {
 	task.Task = "rotate " + repokit.AwsKey
 	must.Get(session.StartSession(t.Context(), r, "s", session.SessionOptions{Stamp: task}))(t)
 	must.Get(session.AdvanceSession(t.Context(), r, "s", "HEAD", repokit.By))(t)
-	if _, _, err := session.RetrieveIn(t.Context(), r, "s", retrieve.Request{Text: "x"}, repokit.By); err != nil {
-		t.Error(err)
-	}
+	_, _, err := session.RetrieveIn(t.Context(), r, "s", retrieve.Request{Text: "x"}, repokit.By)
+	must.True(t, err == nil, "%v", err)
 	name := "x/" + repokit.AwsKey
 	must.Get(r.Branches().Create(t.Context(), name, "HEAD", core.RefOptions{Stamp: allow}))(t)
 	must.OK(t, r.Branches().Switch(t.Context(), name, core.SwitchOptions{Stamp: repokit.By}))
@@ -564,10 +560,9 @@ func hasNone(t *testing.T, st store.Store) {
 func refusedAt(t *testing.T, err error, place string, rules ...string) {
 	t.Helper()
 	var secret *state.SecretError
-	if !errors.As(err, &secret) || !errors.Is(err, state.ErrSecret) || errors.Is(err, graph.ErrInvalid) ||
-		!strings.HasPrefix(err.Error(), place+": ") || !slices.Equal(secret.Rules, rules) {
-		t.Errorf("%v, want %s refused by %v", err, place, rules)
-	}
+	must.True(t, errors.As(err, &secret) && errors.Is(err, state.ErrSecret) && !errors.Is(err, graph.ErrInvalid) &&
+		strings.HasPrefix(err.Error(), place+": ") && slices.Equal(secret.Rules, rules),
+		"%v, want %s refused by %v", err, place, rules)
 	must.True(t, err == nil || !strings.Contains(err.Error(), repokit.AwsKey),
 		"the error shows the credential: %v", err)
 }
@@ -604,9 +599,8 @@ func TestSecretsAllowedAndReported(t *testing.T) {
 	refusedAt(t, err, "x.jsonl:1: node.summary", "aws-access-token")
 	res := must.Get(commit(text, state.SecretOptions{Allow: []string{"aws-access-token"}}))(t)
 	want := state.SecretFinding{Rule: "generic-api-key", Field: "node.summary", File: "x.jsonl", Line: 2}
-	if f := res.Secrets.Findings; len(f) != 1 || f[0] != want {
-		t.Errorf("%+v", f)
-	}
+	f := res.Secrets.Findings
+	must.True(t, len(f) == 1 && f[0] == want, "%+v", f)
 
 	var bulk strings.Builder
 	for i := range state.BulkChanges {
@@ -662,10 +656,8 @@ func TestSecretsThatComeIn(t *testing.T) {
 		in := must.Get(repokit.TryImport(to, file, exchange.ImportOptions{Stamp: repokit.By, DryRun: dry}))(t)
 		must.Equal(t, fields(in.Secrets), "edge.props.p mark.reason node.summary text", "dry ", dry)
 	}
-	if again, err := repokit.TryImport(to, file, exchange.ImportOptions{Stamp: repokit.By}); err != nil ||
-		len(again.Secrets.Findings) != 0 {
-		t.Errorf("again: %+v, %v", again, err)
-	}
+	again, err := repokit.TryImport(to, file, exchange.ImportOptions{Stamp: repokit.By})
+	must.True(t, err == nil && len(again.Secrets.Findings) == 0, "again: %+v, %v", again, err)
 }
 
 // TestSecretsResolve refuses a credential in lines that resolve a conflict.

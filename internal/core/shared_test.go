@@ -129,15 +129,12 @@ func TestManyProcesses(t *testing.T) {
 		}
 		c = must.Get(r.At(ctx, parents[0]))(t)
 	}
-	if want := repokit.SharedWriters*repokit.SharedCommits + 1; commits != want {
-		t.Errorf("%d commits before the newest, want %d", commits, want)
-	}
+	want := repokit.SharedWriters*repokit.SharedCommits + 1
+	must.True(t, commits == want, "%d commits before the newest, want %d", commits, want)
 	must.Get(pinned.Name(ctx, "first"))(t, "a reader pinned before")
 	repokit.CheckClean(t, r)
 	must.OK(t, r.Close())
-	if removed == 0 || *ended == 0 {
-		t.Errorf("%d blocks were collected, %d connections ended", removed, *ended)
-	}
+	must.True(t, removed != 0 && *ended != 0, "%d blocks were collected, %d connections ended", removed, *ended)
 	t.Logf("%d acknowledged, %d connections ended by the server, %d blocks collected", len(made), *ended, removed)
 }
 
@@ -162,9 +159,8 @@ func writers(t *testing.T, server *pgserver.Server) map[string]bool {
 					mu.Unlock()
 				}
 			}
-			if err := cmd.Wait(); err != nil {
-				t.Errorf("writer %d: %v\n%s", n, err, all.String())
-			}
+			err := cmd.Wait()
+			must.True(t, err == nil, "writer %d: %v\n%s", n, err, all.String())
 		})
 	}
 	wg.Wait()
@@ -305,11 +301,10 @@ func copied(b *testing.B, at string) (time.Duration, int) {
 		}
 	}
 	_ = binary.Write(&rows, be, int16(-1))
-	if _, err = c.Exec(b.Context(), "DROP TABLE IF EXISTS copied; CREATE TABLE copied (repo integer NOT NULL, cid bytea NOT NULL, "+
+	_, err = c.Exec(b.Context(), "DROP TABLE IF EXISTS copied; CREATE TABLE copied (repo integer NOT NULL, cid bytea NOT NULL, "+
 		"data bytea NOT NULL, at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (repo, cid)); "+
-		"ALTER TABLE copied ALTER COLUMN data SET STORAGE EXTERNAL").ReadAll(); err != nil {
-		b.Fatal(err)
-	}
+		"ALTER TABLE copied ALTER COLUMN data SET STORAGE EXTERNAL").ReadAll()
+	must.Require(b, err == nil, "%v", err)
 	size := rows.Len()
 	began := time.Now()
 	must.Get(c.CopyFrom(b.Context(), &rows, "COPY copied (repo, cid, data) FROM STDIN (FORMAT binary)"))(b)

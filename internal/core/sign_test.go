@@ -124,9 +124,8 @@ func TestVerifyMeetsDamage(t *testing.T) {
 	gone := ipld.Sum(ipld.DagCBOR, []byte("gone"))
 	n := 0
 	for _, err := range r.VerifyHistory(t.Context(), []ipld.CID{gone}, nil, nil) {
-		if n++; !errors.Is(err, store.ErrCorrupt) {
-			t.Errorf("missing commit: %v", err)
-		}
+		n++
+		must.True(t, errors.Is(err, store.ErrCorrupt), "missing commit: %v", err)
 	}
 	must.Equal(t, n, 1, "items")
 }
@@ -162,17 +161,14 @@ func TestMergeRequiresSignatures(t *testing.T) {
 		at(trial, "ours", first)
 		opt.Branch, opt.NoFastForward = "ours", !forward
 		_, err := merging.Merge(t.Context(), trial, unsigned.String(), opt)
-		if !errors.Is(err, core.ErrUnsigned) || !strings.Contains(err.Error(), unsigned.String()) ||
-			strings.Contains(err.Error(), signed.String()) {
-			t.Errorf("forward %v, unsigned: %v", forward, err)
-		}
+		must.True(t, errors.Is(err, core.ErrUnsigned) && strings.Contains(err.Error(), unsigned.String()) &&
+			!strings.Contains(err.Error(), signed.String()), "forward %v, unsigned: %v", forward, err)
 		res, err := merging.Merge(t.Context(), trial, signed.String(), opt)
 		must.OK(t, err, "forward ", forward, ", signed")
 		must.Equal(t, res.FastForward, forward, "forward")
 		got := verified(t, trial, []ipld.CID{res.Commit}, []ipld.CID{signed}, v)
-		if forward != (len(got) == 0) || !forward && !strings.HasSuffix(got[0], " signed ada") {
-			t.Errorf("the merge commit: %q", got)
-		}
+		must.True(t, forward == (len(got) == 0) && (forward || strings.HasSuffix(got[0], " signed ada")),
+			"the merge commit: %q", got)
 	}
 }
 
@@ -348,9 +344,8 @@ func TestSignedCommitsStay(t *testing.T) {
 				return errKept
 			}
 			must.Fail(t, tt.do(r, stamp), errKept)
-			if len(asked) != 1 || asked[0].Commit != want || asked[0].Key != ada.Key() || asked[0].Ref != tt.ref {
-				t.Errorf("asked about %+v, want %s off %s", asked, want, tt.ref)
-			}
+			must.True(t, len(asked) == 1 && asked[0].Commit == want && asked[0].Key == ada.Key() &&
+				asked[0].Ref == tt.ref, "asked about %+v, want %s off %s", asked, want, tt.ref)
 			after := must.Get(r.Refs(t.Context()))(t)
 			for i := range before {
 				must.Equal(t, after[i], before[i], "is at")
@@ -439,8 +434,7 @@ func TestSignedMergeInProgress(t *testing.T) {
 	repokit.DropBranch(t, r, "theirs")
 	opt.Signed = func(lost *state.SignedError) error { return lost }
 	must.Get(merging.ResolveConflict(ctx, r, "p1", merging.Choice{Take: graph.TakeTheirs}, opt))(t, "resolve")
-	_, err := merging.AbortMerge(ctx, r, opt)
-	must.Fail(t, err, state.ErrSigned)
+	must.Fail(t, must.Err(merging.AbortMerge(ctx, r, opt)), state.ErrSigned)
 	must.Get(merging.ContinueMerge(ctx, r, core.MergeOptions{CommitOptions: opt}))(t, "continue")
 }
 
@@ -480,7 +474,6 @@ func TestGuardKnowsTags(t *testing.T) {
 	}
 	asked = nil
 	want := []state.Touch{{Kind: core.TouchTag, Ref: "refs/tags/v2"}}
-	if _, err := r.Tags().Create(ctx, "v2", "HEAD", opt); !errors.Is(err, errTag) || !slices.Equal(asked, want) {
-		t.Errorf("a new tag: %v, asked %+v", err, asked)
-	}
+	_, err := r.Tags().Create(ctx, "v2", "HEAD", opt)
+	must.True(t, errors.Is(err, errTag) && slices.Equal(asked, want), "a new tag: %v, asked %+v", err, asked)
 }

@@ -212,9 +212,7 @@ func openFrozen(t *testing.T, dir string) {
 		repokit.CheckClean(t, r)
 		replays := filepath.Base(dir) != withoutReplay
 		res, err := session.Replay(t.Context(), r, "talk")
-		if replays && (err != nil || !res.Identical || res.Receipts != 3) {
-			t.Errorf("replay: %+v, %v", res, err)
-		}
+		must.True(t, !replays || (err == nil && res.Identical && res.Receipts == 3), "replay: %+v, %v", res, err)
 		for _, rec := range repokit.Chain(t, r, "talk") {
 			if rec.Receipt.Defined() {
 				receipt, _, err := session.Receipt(t.Context(), r, rec.Receipt)

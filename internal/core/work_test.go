@@ -45,9 +45,8 @@ func TestWorkAtHub(t *testing.T) {
 			}
 		}
 		t.Logf("%s: hub %v; leaf %v", name, got[0], got[1])
-		if got[0].Blocks() > got[1].Blocks()+6 || got[0].Facts.BlocksRead > got[1].Facts.BlocksRead+12 {
-			t.Errorf("%s: at the hub %v, at a leaf %v", name, got[0], got[1])
-		}
+		must.True(t, got[0].Blocks() <= got[1].Blocks()+6 && got[0].Facts.BlocksRead <= got[1].Facts.BlocksRead+12,
+			"%s: at the hub %v, at a leaf %v", name, got[0], got[1])
 	}
 	w := repokit.Measure(t, st, func(r *core.Repo) {
 		a, err := rank.Retrieve(t.Context(), repokit.Head(t, r), retrieve.Request{Text: "centre", Limit: new(1),
@@ -88,9 +87,8 @@ func TestWorkOfReads(t *testing.T) {
 				must.True(t, err == nil && len(list) != 0, "%v, %v", list, err)
 			}, 60},
 			{"titles", func(t *testing.T, r *core.Repo) {
-				if got := repokit.TitleOf(t, r, history.Titler{Now: repokit.Head(t, r), Tip: repokit.Head(t, r)}); got == "" {
-					t.Error("no title")
-				}
+				got := repokit.TitleOf(t, r, history.Titler{Now: repokit.Head(t, r), Tip: repokit.Head(t, r)})
+				must.True(t, got != "", "no title")
 			}, 60},
 			{"log of a node", log(history.LogOptions{Node: id}, 2), 60},
 			{"undo", func(t *testing.T, r *core.Repo) {
@@ -101,10 +99,8 @@ func TestWorkOfReads(t *testing.T) {
 			reads := w.Facts.BlocksRead + w.Derived.BlocksRead
 			t.Logf("%d nodes, %s: %v", n, c.name, w)
 			before, ok := last[c.name]
-			if reads > c.most || ok && reads > 2*before+10 {
-				t.Errorf("%d nodes: %s read %d blocks, %d in a tenth of it, want %d at most",
-					n, c.name, reads, before, c.most)
-			}
+			must.True(t, reads <= c.most && (!ok || reads <= 2*before+10),
+				"%d nodes: %s read %d blocks, %d in a tenth of it, want %d at most", n, c.name, reads, before, c.most)
 			last[c.name] = reads
 		}
 	}
@@ -146,9 +142,8 @@ func TestWorkOfLongHistory(t *testing.T) {
 	})
 	t.Logf("gc of %d blocks: %v", kept, gc)
 	// It reads each block once to mark what it leads to, and once to see whether it stays.
-	if reads := gc.Facts.BlocksRead + gc.Derived.BlocksRead; reads > 2*int64(kept) {
-		t.Errorf("gc of %d blocks read %d", kept, reads)
-	}
+	reads := gc.Facts.BlocksRead + gc.Derived.BlocksRead
+	must.True(t, reads <= 2*int64(kept), "gc of %d blocks read %d", kept, reads)
 }
 
 // gated is a store whose derived blocks cannot be written until the gate opens.
