@@ -106,9 +106,8 @@ func TestWarningInfos(t *testing.T) {
 			"%s: %q does not say the parameter", info.Code, text)
 	}
 	later := Warning{Code: "of_a_later_version"}
-	if later.Message() != "of_a_later_version" || later.Remedy() == "" {
-		t.Errorf("%q, %q", later.Message(), later.Remedy())
-	}
+	must.True(t, later.Message() == "of_a_later_version" && later.Remedy() != "",
+		"%q, %q", later.Message(), later.Remedy())
 	infos[0].Code = "changed"
 	must.Equal(t, WarningInfos()[0].Code, NoTerms, "the table can be changed from outside")
 }

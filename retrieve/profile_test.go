@@ -57,9 +57,8 @@ func TestProfileParams(t *testing.T) {
 		must.OK(t, p.Validate(), name)
 		must.Equal(t, WhyOwn(name), "", name, " is both")
 		only := full.Explicitly(name)
-		if _, ok := only.encodeParam(name); !ok {
-			t.Errorf("%s is not left", name)
-		}
+		_, ok = only.encodeParam(name)
+		must.True(t, ok, "%s is not left", name)
 		set, unset, err := only.ProfileChange()
 		must.True(t, err == nil && len(unset) <= 0 && len(set) == 1 && set[0].Value.Equal(v),
 			"%s: change %v, %v, %v", name, set, unset, err)
@@ -69,14 +68,12 @@ func TestProfileParams(t *testing.T) {
 		must.True(t, may != (WhyOwn(e.Key) != ""), "%s: in a profile %t", e.Key, may)
 	}
 	set, unset, err := Request{}.Explicitly("dedup", "limit").ProfileChange()
-	if err != nil || len(set) != 1 || set[0].Key != "limit" || !slices.Equal(unset, []string{"dedup"}) {
-		t.Errorf("%v, %v, %v", set, unset, err)
-	}
+	must.True(t, err == nil && len(set) == 1 && set[0].Key == "limit" && slices.Equal(unset, []string{"dedup"}),
+		"%v, %v, %v", set, unset, err)
 	_, _, err = (Request{}).Explicitly("where").ProfileChange()
 	must.Fail(t, err, ErrRequest)
-	if _, _, err := (Request{Limit: new(-1)}).Explicitly("limit").ProfileChange(); err == nil {
-		t.Error("a limit of -1 was taken")
-	}
+	_, _, err = (Request{Limit: new(-1)}).Explicitly("limit").ProfileChange()
+	must.True(t, err != nil, "a limit of -1 was taken")
 }
 
 func TestBuiltinProfiles(t *testing.T) {
@@ -91,9 +88,8 @@ func TestBuiltinProfiles(t *testing.T) {
 			must.True(t, again.Params[0].Key != "changed", "%s is shared", name)
 		}
 	}
-	if !slices.IsSorted(BuiltinProfiles()) || !slices.Contains(BuiltinProfiles(), DefaultProfile) {
-		t.Error(BuiltinProfiles())
-	}
+	must.True(t, slices.IsSorted(BuiltinProfiles()) && slices.Contains(BuiltinProfiles(), DefaultProfile),
+		"%v", BuiltinProfiles())
 }
 
 func TestProfileNames(t *testing.T) {
@@ -124,9 +120,8 @@ func TestShare(t *testing.T) {
 		}
 		must.Require(t, int64(math.RoundToEven(x*65_536)) == units, "%d became %v", units, x)
 	}
-	if _, ok := Share("limit", ipld.IntValue(3)); ok {
-		t.Error("a limit is no share")
-	}
+	_, ok := Share("limit", ipld.IntValue(3))
+	must.True(t, !ok, "a limit is no share")
 }
 
 func TestProfileConsistent(t *testing.T) {
@@ -149,17 +144,14 @@ func TestProfileConsistent(t *testing.T) {
 		profile := test.says.profile()
 		err := profile.Consistent()
 		var re *RequestError
-		if errors.As(err, &re) != (test.bad != "") || re != nil && re.Param != test.bad {
-			t.Errorf("%v: %v", test.says, err)
-		}
+		must.True(t, errors.As(err, &re) == (test.bad != "") && (re == nil || re.Param == test.bad),
+			"%v: %v", test.says, err)
 		p := &Profiles{Named: map[string]Profile{"p": profile, "q": {}}}
 		must.OK(t, p.Validate(), test.says)
 		var pe *ProfileError
 		err = p.CheckChanged(nil)
-		if errors.As(err, &pe) != (test.bad != "") ||
-			pe != nil && (pe.Name != "p" || !slices.Equal(pe.Params, []string{test.bad})) {
-			t.Errorf("%v: %v", test.says, err)
-		}
+		must.True(t, errors.As(err, &pe) == (test.bad != "") &&
+			(pe == nil || (pe.Name == "p" && slices.Equal(pe.Params, []string{test.bad}))), "%v: %v", test.says, err)
 		must.OK(t, p.CheckChanged(p), test.says, ": as before")
 	}
 	far := said{"expand": number(9), "decay": number(9), "damping": number(9), "passageTokens": number(9)}
@@ -203,9 +195,8 @@ func TestEveryParam(t *testing.T) {
 		may := p != nil
 		field := reflect.ValueOf(&full).Elem().FieldByIndex(f.Index)
 		must.True(t, !may || p.at(&full) == field.Addr().Interface(), "%s is another field", name)
-		if may == (WhyOwn(name) != "") {
-			t.Errorf("%s: a profile may set it %t, and why not: %q", name, may, WhyOwn(name))
-		}
+		must.True(t, may != (WhyOwn(name) != ""),
+			"%s: a profile may set it %t, and why not: %q", name, may, WhyOwn(name))
 	}
 	must.True(t, len(left) <= 0, "no fields of a request: %v", left)
 	must.Equal(t, WhyOwn("sorcery"), "", "a reason for what is no parameter")
@@ -277,10 +268,8 @@ func TestMergeProfiles(t *testing.T) {
 		}
 		one, none := MergeProfiles(ProfileVersions{v.Base, v.Ours, v.Base}, graph.TakeBase)
 		must.Require(t, whole(one) == whole(v.Ours) && len(none) <= 0, "one side changed: %v", none)
-		if both, none := MergeProfiles(ProfileVersions{v.Base, v.Ours, v.Ours}, graph.TakeBase); whole(
-			both) != whole(v.Ours) || len(none) > 0 {
-			t.Fatalf("both the same: %v", none)
-		}
+		both, none := MergeProfiles(ProfileVersions{v.Base, v.Ours, v.Ours}, graph.TakeBase)
+		must.Require(t, whole(both) == whole(v.Ours) && len(none) == 0, "both the same: %v", none)
 		must.Equal(t, before, [3]string{whole(v.Base), whole(v.Ours), whole(v.Theirs)}, "a version was changed")
 	}
 	must.True(t, clean != 0 && clean != 3000, "%d clean merges of 3000", clean)

@@ -129,10 +129,8 @@ func TestValidate(t *testing.T) {
 			err := bad.Validate()
 			var re *RequestError
 			reason := []string{c.reason, c.reason2}[i]
-			if !errors.As(err, &re) || re.Param != c.param || !strings.Contains(re.Reason, reason) ||
-				!errors.Is(err, ErrRequest) {
-				t.Errorf("%s: error %v, want %q", c.param, err, reason)
-			}
+			must.True(t, errors.As(err, &re) && re.Param == c.param && strings.Contains(re.Reason, reason) &&
+				errors.Is(err, ErrRequest), "%s: error %v, want %q", c.param, err, reason)
 		}
 	}
 }
@@ -196,9 +194,8 @@ func TestRerankRefused(t *testing.T) {
 	} {
 		err := c.req.Validate()
 		var re *RequestError
-		if (err != nil) != (c.param != "") || err != nil && (!errors.As(err, &re) || re.Param != c.param) {
-			t.Errorf("%s: %v, want %q", name, err, c.param)
-		}
+		must.True(t, (err != nil) == (c.param != "") && (err == nil || (errors.As(err, &re) && re.Param == c.param)),
+			"%s: %v, want %q", name, err, c.param)
 	}
 }
 

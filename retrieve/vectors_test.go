@@ -17,10 +17,9 @@ func TestNewQueryVector(t *testing.T) {
 	for _, bad := range [][]float64{nil, {0}, {math.NaN()}, {math.Inf(1), 1}, {math.MaxFloat64},
 		make([]float64, 1<<16+1)} {
 		var re *RequestError
-		if _, err := NewQueryVector("m", bad); !errors.As(err, &re) || re.Param != "vectors" ||
-			!strings.HasPrefix(re.Reason, `"m": `) {
-			t.Errorf("%d dimensions: %v", len(bad), err)
-		}
+		_, err := NewQueryVector("m", bad)
+		must.True(t, errors.As(err, &re) && re.Param == "vectors" && strings.HasPrefix(re.Reason, `"m": `),
+			"%d dimensions: %v", len(bad), err)
 	}
 }
 
@@ -56,9 +55,8 @@ func TestWholeValidates(t *testing.T) {
 		if err = r.SetMember("whole", v); err == nil {
 			err = r.Validate()
 		}
-		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%s: %v, want %q", text, err, want)
-		}
+		must.True(t, (want != "" || err == nil) && (want == "" || (err != nil && strings.Contains(err.Error(), want))),
+			"%s: %v, want %q", text, err, want)
 	}
 }
 
@@ -68,8 +66,6 @@ func TestWholeOf(t *testing.T) {
 	must.Same(t, wholeWords.decode(wholeWords.encode(r.Whole)), []WholeWords{{"m", 0}, {"n", 3}})
 	for model, want := range map[string]int{"m": 0, "n": 3, "o": -1} {
 		share, told := r.WholeOf(model)
-		if told != (want >= 0) || told && share != want {
-			t.Errorf("%s: %d, %v", model, share, told)
-		}
+		must.True(t, told == (want >= 0) && (!told || share == want), "%s: %d, %v", model, share, told)
 	}
 }

@@ -218,9 +218,8 @@ func TestLinksAreCollected(t *testing.T) {
 	kept := len(linkCells(t, st))
 	repokit.Branch(t, r, "other", "HEAD")
 	repokit.CommitOn(t, r, "other", m.change(400))
-	if n := len(linkCells(t, st)); n != kept+1 || kept < 7 {
-		t.Errorf("%d indexes of links, %d before", n, kept)
-	}
+	n := len(linkCells(t, st))
+	must.True(t, n == kept+1 && kept >= 7, "%d indexes of links, %d before", n, kept)
 	must.Get(r.Branches().Remove(ctx, "other", core.RefOptions{Stamp: repokit.By, Force: true}))(t)
 	reqs := linkRequests()
 	want, _ := answers(t, r, reqs)

@@ -50,9 +50,8 @@ func TestProfilesStay(t *testing.T) {
 	first := setLimit(t, r, "", "team", 3) // the first commit of all
 	must.True(t, !first.NoChange && first.Graph == repokit.Head(t, r).Graph() && len(first.Parents) <= 0,
 		"%+v", first)
-	if again := setLimit(t, r, "", "team", 3); !again.NoChange || again.Commit != first.Commit {
-		t.Errorf("again: %+v", again)
-	}
+	again := setLimit(t, r, "", "team", 3)
+	must.True(t, again.NoChange && again.Commit == first.Commit, "again: %+v", again)
 	facts := repokit.Lines(t, r, alice)
 	opt := core.CommitOptions{Stamp: repokit.By, Message: "m"}
 	steps := map[string]func() error{
@@ -111,9 +110,8 @@ func TestProfilesStaged(t *testing.T) {
 		core.StageOptions{Stamp: repokit.By}))(t)
 	setLimit(t, r, "", "team", 4)
 	status := must.Get(r.Stages().Status(t.Context(), ""))(t)
-	if d, err := rank.DiffProfiles(t.Context(), status.Diff); d != nil || err != nil {
-		t.Errorf("staged: %+v, %v", d, err)
-	}
+	d, err := rank.DiffProfiles(t.Context(), status.Diff)
+	must.True(t, d == nil && err == nil, "staged: %+v, %v", d, err)
 	res, err := r.Stages().Commit(t.Context(), "", core.CommitOptions{Stamp: repokit.By, Message: "m"})
 	must.Require(t, err == nil && res.Rebased, "%+v, %v", res, err)
 	wantLimit(t, r, "HEAD", "team", 4)
@@ -168,8 +166,7 @@ func TestProfilesRefused(t *testing.T) {
 	}
 	for name, test := range tests {
 		test.opt.Stamp = repokit.By
-		_, err := rank.SetProfiles(t.Context(), r, test.change, test.opt)
-		must.Fail(t, err, test.want, name)
+		must.Fail(t, must.Err(rank.SetProfiles(t.Context(), r, test.change, test.opt)), test.want, name)
 		must.Equal(t, repokit.Head(t, r).CID(), at, name, ": HEAD is")
 	}
 }

@@ -133,9 +133,8 @@ func TestSparseReplay(t *testing.T) {
 		Sparse:  []retrieve.SparseVector{{Model: "m", Terms: []graph.Term{{Term: "x", Weight: 5}}}},
 		Weights: []retrieve.LaneWeight{{Lane: retrieve.LaneSparse("m"), Weight: 1 << 14}}}
 	answer, err := rank.Retrieve(t.Context(), repokit.Head(t, r), req)
-	if err != nil || len(answer.Items) != 2 || answer.Items[0].Key != "a" || len(answer.Items[0].Lanes) < 3 {
-		t.Fatalf("%+v, %v", answer, err)
-	}
+	must.Require(t, err == nil && len(answer.Items) == 2 && answer.Items[0].Key == "a" &&
+		len(answer.Items[0].Lanes) >= 3, "%+v, %v", answer, err)
 	must.Get(session.Record(t.Context(), r, session.DefaultSession, answer, repokit.By))(t)
 	repokit.Lines(t, r, `{"embedding":{"node":"b","model":"m","sparse":{"y":1}}}`+"\n")
 	res, err := session.Replay(t.Context(), r, session.DefaultSession)
@@ -272,14 +271,11 @@ func TestFind(t *testing.T) {
 		must.True(t, !id.IsZero(), "candidate %+v", c)
 	}
 	var missing *state.NotFoundError
-	if _, err = rank.Find(t.Context(), s, "anchors", seen); !errors.As(err, &missing) ||
-		len(missing.Candidates) != 2 {
-		t.Errorf("error %+v", err)
-	}
+	_, err = rank.Find(t.Context(), s, "anchors", seen)
+	must.True(t, errors.As(err, &missing) && len(missing.Candidates) == 2, "error %+v", err)
 	all := func(*graph.Mark) bool { return true }
-	if id, err := rank.Find(t.Context(), s, "kelp varna", all); err != nil || id != graph.NodeID("n5") {
-		t.Errorf("a hidden node that is let through: %s, %v", id, err)
-	}
+	id, err := rank.Find(t.Context(), s, "kelp varna", all)
+	must.True(t, err == nil && id == graph.NodeID("n5"), "a hidden node that is let through: %s, %v", id, err)
 }
 
 // TestFindMany checks that an exact title is found among very many nodes with its words, and that the error names a few
@@ -296,10 +292,9 @@ func TestFindMany(t *testing.T) {
 	all := func(*graph.Mark) bool { return true }
 	must.Equal(t, must.Get(rank.Find(t.Context(), s, "Harbour note", all))(t), graph.NodeID("x"))
 	var unsure *rank.UnsureError
-	if _, err := rank.Find(t.Context(), s, "note harbour", all); !errors.As(err, &unsure) || !unsure.Many ||
-		len(unsure.Candidates) != 8 || unsure.Error() != `"note harbour" fits more than 256 nodes` {
-		t.Errorf("error %v", err)
-	}
+	_, err := rank.Find(t.Context(), s, "note harbour", all)
+	must.True(t, errors.As(err, &unsure) && unsure.Many && len(unsure.Candidates) == 8 &&
+		unsure.Error() == `"note harbour" fits more than 256 nodes`, "error %v", err)
 }
 
 // TestFindTellsNoCredential: candidates whose texts hold a credential have no title.

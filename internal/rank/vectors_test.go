@@ -160,9 +160,7 @@ func TestDenseInt8(t *testing.T) {
 	}
 	e := &graph.Embedding{Model: "m", DType: graph.Float32, Dims: 4, Data: data}
 	must.OK(t, e.Validate())
-	want := must.Get(graph.Quantise(floats))(t)
-	got := must.Get(view.DenseInt8(e))(t)
-	must.Same(t, got, want)
+	must.Same(t, must.Get(view.DenseInt8(e))(t), must.Get(graph.Quantise(floats))(t))
 }
 
 // TestUnembedded counts nodes without vectors in memories that are looked through and in larger ones, with nodes that
@@ -238,9 +236,8 @@ func TestNodeCache(t *testing.T) {
 	must.Equal(t, r.NodeBlocks.Len(), 2, "nodes are kept")
 	s := must.Get(r.Snapshot(ctx, string(graph.Head)))(t)
 	a, b := graph.NodeID("a"), graph.NodeID("b")
-	if m := rank.OpenMentions(s).Known(b, retrieve.Out); m == nil || !slices.Equal(m.IDs, []graph.ID{a}) {
-		t.Errorf("of the mentions of b are kept %+v", m)
-	}
+	m := rank.OpenMentions(s).Known(b, retrieve.Out)
+	must.True(t, m != nil && slices.Equal(m.IDs, []graph.ID{a}), "of the mentions of b are kept %+v", m)
 	must.Equal(t, r.Mentions.Len(), 4, "lists of mentions are kept")
 	ask()
 	must.OK(t, r.Indexes().ChangeAll(ctx, nil))

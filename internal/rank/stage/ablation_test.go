@@ -28,16 +28,14 @@ func TestAlone(t *testing.T) {
 		req.Fusion = fusion
 		for _, lane := range Lanes(req) {
 			alone, ok := Alone(req, lane)
-			if !ok || alone.Validate() != nil || checkLanes(&alone) != nil || *alone.Limit != 20 {
-				t.Errorf("%s, %s: %v, %v", fusion, lane, alone.Validate(), checkLanes(&alone))
-			}
+			must.True(t, ok && alone.Validate() == nil && checkLanes(&alone) == nil && *alone.Limit == 20,
+				"%s, %s: %v, %v", fusion, lane, alone.Validate(), checkLanes(&alone))
 			for _, l := range Lanes(req) {
 				must.Equal(t, Runs(alone, l), l == lane, fusion, ", ", lane, ": ", l, " runs")
 			}
 			r := alone.Resolve()
-			if d := readDates(&r); d.alone != (lane == retrieve.LaneTime) {
-				t.Errorf("%s, %s: time alone: %v", fusion, lane, d.alone)
-			}
+			d := readDates(&r)
+			must.True(t, d.alone == (lane == retrieve.LaneTime), "%s, %s: time alone: %v", fusion, lane, d.alone)
 			rest, ok := Without(req, lane)
 			if ok != Runs(req, lane) || ok && (rest.Validate() != nil || Runs(rest, lane)) {
 				t.Errorf("%s without %s: %v, %v", fusion, lane, ok, rest.Validate())
@@ -48,17 +46,14 @@ func TestAlone(t *testing.T) {
 	newest, ok := Alone(manyLanes(), retrieve.LaneRecency)
 	must.True(t, ok && asksNothing(newest) && newest.Validate() == nil && checkRewritten(&newest) == nil,
 		"newest: %+v", newest)
-	if _, ok := Alone(manyLanes(), "dense:x"); ok {
-		t.Error("there is a lane that is not there")
-	}
+	_, ok = Alone(manyLanes(), "dense:x")
+	must.True(t, !ok, "there is a lane that is not there")
 	only := retrieve.Request{Text: "charge"}
-	if _, ok := Without(only, retrieve.LaneText); ok {
-		t.Error("a request without any lane")
-	}
+	_, ok = Without(only, retrieve.LaneText)
+	must.True(t, !ok, "a request without any lane")
 	only.Rewrites, only.Weights = []string{"payment"}, []retrieve.LaneWeight{{Lane: retrieve.LaneRewrite(1), Weight: 0}}
-	if _, ok := Without(only, retrieve.LaneRewrite(1)); ok {
-		t.Error("a lane that does not run was left out")
-	}
+	_, ok = Without(only, retrieve.LaneRewrite(1))
+	must.True(t, !ok, "a lane that does not run was left out")
 }
 
 func TestWeighing(t *testing.T) {
@@ -70,15 +65,12 @@ func TestWeighing(t *testing.T) {
 	// Ranks have no weights: with weights all others count as they did.
 	req.Fusion, req.Weights = retrieve.RRF, []retrieve.LaneWeight{{Lane: retrieve.LaneTime, Weight: 5}}
 	got, ok = weighing(req, "dense:d", 0)
-	if !ok || got.Fusion != retrieve.WeightedRRF || got.Validate() != nil {
-		t.Errorf("%+v, %v", got, got.Validate())
-	}
+	must.True(t, ok && got.Fusion == retrieve.WeightedRRF && got.Validate() == nil, "%+v, %v", got, got.Validate())
 	for _, lane := range []retrieve.Lane{retrieve.LaneText, "text:1", "sparse:s", retrieve.LaneTime} {
 		must.Equal(t, laneWeight(got, lane), laneWeight(req, lane), lane)
 	}
-	if got, ok = weighing(req, retrieve.LaneTime, 0); !ok || got.Fusion != retrieve.RRF {
-		t.Errorf("times: %v, %s", ok, got.Fusion)
-	}
+	got, ok = weighing(req, retrieve.LaneTime, 0)
+	must.True(t, ok && got.Fusion == retrieve.RRF, "times: %v, %s", ok, got.Fusion)
 }
 
 // TestTuning ranks with a changed constant: the answer has no ranking version, and its receipt is not replayed.
@@ -102,13 +94,11 @@ func TestTuning(t *testing.T) {
 	must.Equal(t, a.Engine.Ranking, 0, "plain")
 	must.Equal(t, plain.Engine, retrieve.CurrentEngine(), "plain")
 	receipt, text := a.Receipt()
-	_, err := receipt.Request(string(text), req.Rewrites...)
-	must.Fail(t, err, retrieve.ErrRankingVersion)
+	must.Fail(t, must.Err(receipt.Request(string(text), req.Rewrites...)), retrieve.ErrRankingVersion)
 	u.Tuning = &tuning.Constant{Name: "bands"}
-	_, err = u.Run(t.Context(), m, m, testCommit, req)
-	if err == nil || !strings.Contains(err.Error(), `"bands"`) || !strings.Contains(err.Error(), "peers, ") {
-		t.Errorf("a constant that there is not: %v", err)
-	}
+	_, err := u.Run(t.Context(), m, m, testCommit, req)
+	must.True(t, err != nil && strings.Contains(err.Error(), `"bands"`) && strings.Contains(err.Error(), "peers, "),
+		"a constant that there is not: %v", err)
 }
 
 // TestTuningReaches: each name belongs to a different constant.
@@ -140,9 +130,8 @@ func TestTuningBands(t *testing.T) {
 		return a.Items[0]
 	}
 	must.Equal(t, ask(retrieve.Request{}, "", 0).Band, retrieve.BandAnswer, "as it")
-	if it := ask(retrieve.Request{}, "sure-words", 1<<17); it.Band != retrieve.BandMaybe {
-		t.Errorf("where more must be known: %s", it.Band)
-	}
+	it := ask(retrieve.Request{}, "sure-words", 1<<17)
+	must.True(t, it.Band == retrieve.BandMaybe, "where more must be known: %s", it.Band)
 	vectors := retrieve.Request{Vectors: vectorOf("m", 1)}
 	must.Equal(t, ask(vectors, "text-most", 1).ID, num(1), "where the text weighs less")
 	must.Equal(t, ask(vectors, "", 0).ID, num(0), "as it")

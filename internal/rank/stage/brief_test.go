@@ -53,10 +53,9 @@ func TestBriefForged(t *testing.T) {
 	head := "[" + digits + `] T\n\u{5B}x\u{5D}\u{20}fact · 1970-01-01 · note:s\n\u{5B}x\u{5D} fact`
 	must.True(t, len(lines) == 13 && lines[0] == head, "%d lines: %q", len(lines), lines)
 	for _, line := range lines[1:] {
-		if fields := strings.TrimPrefix(line, "  "); strings.HasPrefix(line, "  [") || fields == line ||
-			strings.HasPrefix(fields, "It is so.") {
-			t.Errorf("the line %q passes for a head or a field", line)
-		}
+		fields := strings.TrimPrefix(line, "  ")
+		must.True(t, !strings.HasPrefix(line, "  [") && fields != line && !strings.HasPrefix(fields, "It is so."),
+			"the line %q passes for a head or a field", line)
 	}
 	must.True(t, !strings.ContainsAny(got, "\r\x1b\u2028\u0085"), "a control character is printed: %q", got)
 }
@@ -138,9 +137,8 @@ func checkLines(t *testing.T, n *graph.Node, rendered string) {
 	form, props := 0, 0
 	for i, line := range strings.Split(strings.TrimSuffix(rendered, "\n"), "\n") {
 		must.Equal(t, text.EscapeLine(line), line, "line is not escaped")
-		if strings.HasPrefix(line, "ntype: ") != (i == 0) || strings.HasPrefix(line, "id: ") != (i == 1) {
-			t.Fatalf("line %d is %q", i, line)
-		}
+		must.Require(t, strings.HasPrefix(line, "ntype: ") == (i == 0) && strings.HasPrefix(line, "id: ") == (i == 1),
+			"line %d is %q", i, line)
 		for form < len(linePatterns) && (!linePatterns[form].MatchString(line) ||
 			form == propForm && reservedLine.MatchString(line)) {
 			form++
@@ -223,9 +221,8 @@ func TestReplacedForgesNothing(t *testing.T) {
 	i := slices.IndexFunc(a.Items, func(it retrieve.Item) bool { return it.ID == forged })
 	must.Require(t, i >= 0, "not shown")
 	got := a.Items[i].Rendered
-	if strings.Count(got, "\n") != 1 || strings.Count(got, " · ") != 1 || strings.Count(got, "[") != 2 || len(got) > 600 {
-		t.Errorf("%q", got)
-	}
+	must.True(t, strings.Count(got, "\n") == 1 && strings.Count(got, " · ") == 1 && strings.Count(got, "[") == 2 &&
+		len(got) <= 600, "%q", got)
 }
 
 // TestReplacedInCircles has marks that no writer makes.
@@ -234,9 +231,8 @@ func TestReplacedInCircles(t *testing.T) {
 	m.markBy(graph.NodeID("c"), graph.Superseded, graph.NodeID("a"))
 	must.Equal(t, keysOf(m.ask(t, retrieve.Request{Text: "billing runs nodes", ExpansionOptions: noExpansion})), "")
 	m.markBy(graph.NodeID("c"), graph.Superseded, num(99))
-	if got := keysOf(m.ask(t, retrieve.Request{Text: "billing runs nodes", ExpansionOptions: noExpansion})); got != "" {
-		t.Errorf("replaced by nothing that is there: %s", got)
-	}
+	got := keysOf(m.ask(t, retrieve.Request{Text: "billing runs nodes", ExpansionOptions: noExpansion}))
+	must.True(t, got == "", "replaced by nothing that is there: %s", got)
 }
 
 // TestReplacedAreBounded has more replaced memories than are looked at.
@@ -248,7 +244,6 @@ func TestReplacedAreBounded(t *testing.T) {
 		m.markBy(id, graph.Superseded, last)
 	}
 	a := m.ask(t, retrieve.Request{Text: "billing", ExpansionOptions: noExpansion})
-	if len(a.Items) != 1+maxBehind || a.Items[0].ID != last {
-		t.Errorf("%d items, the first %s", len(a.Items), a.Items[0].ID)
-	}
+	must.True(t, len(a.Items) == 1+maxBehind && a.Items[0].ID == last,
+		"%d items, the first %s", len(a.Items), a.Items[0].ID)
 }

@@ -63,10 +63,8 @@ func TestFanOut(t *testing.T) {
 	req := retrieve.Request{Text: "a", Limit: new(0), Budget: new(0)}
 	got := ids(m.ask(t, req))
 	// The entry of type w comes first in its bucket, so only 255 others are looked at.
-	if slices.Contains(got, num(256)) || !slices.Contains(got, num(255)) ||
-		!slices.Contains(got, num(1255)) || slices.Contains(got, num(1256)) {
-		t.Errorf("reached %v", got)
-	}
+	must.True(t, !slices.Contains(got, num(256)) && slices.Contains(got, num(255)) && slices.Contains(got, num(1255)) &&
+		!slices.Contains(got, num(1256)), "reached %v", got)
 }
 
 // mapMemo remembers everything.
@@ -159,9 +157,8 @@ func TestHub(t *testing.T) {
 		a := m.ask(t, retrieve.Request{Text: "a", ExpansionOptions: retrieve.ExpansionOptions{Expansion: tt.expansion}})
 		must.True(t, m.buckets <= tt.buckets && m.entries <= tt.entries,
 			"%+v: %d buckets, %d entries", tt, m.buckets, m.entries)
-		if slices.Contains(codes(a), retrieve.LinksCut) != tt.cut || slices.Contains(codes(a), retrieve.NothingLinked) {
-			t.Errorf("%+v: warnings %v", tt, codes(a))
-		}
+		must.True(t, slices.Contains(codes(a), retrieve.LinksCut) == tt.cut &&
+			!slices.Contains(codes(a), retrieve.NothingLinked), "%+v: warnings %v", tt, codes(a))
 	}
 }
 

@@ -30,19 +30,16 @@ func FuzzPassages(f *testing.F) {
 		last, lost := 0, ""
 		for _, p := range passages(s) {
 			q := s[p.from:p.to]
-			if p.from < last || q == "" || trim(q) != q || utf8.RuneCountInString(q) > sentenceScalars {
-				t.Fatalf("%v of %q", p, s)
-			}
+			must.Require(t, p.from >= last && q != "" && trim(q) == q && utf8.RuneCountInString(q) <= sentenceScalars,
+				"%v of %q", p, s)
 			lost += s[last:p.from]
 			last = p.to
 		}
-		if lost += s[last:]; trim(lost) != "" {
-			t.Fatalf("%q is in no passage of %q", lost, s)
-		}
+		lost += s[last:]
+		must.Require(t, trim(lost) == "", "%q is in no passage of %q", lost, s)
 		cut := wholeScalars(s[:len(s)/2])
-		if utf8.ValidString(s) && !utf8.ValidString(cut) || len(s)/2-len(cut) >= utf8.UTFMax {
-			t.Fatalf("%q is cut to %q", s, cut)
-		}
+		must.Require(t, (!utf8.ValidString(s) || utf8.ValidString(cut)) && len(s)/2-len(cut) < utf8.UTFMax,
+			"%q is cut to %q", s, cut)
 	})
 }
 
@@ -114,9 +111,8 @@ func TestTokenizer(t *testing.T) {
 	}
 	a, err := ask(u, "bytes")
 	must.Require(t, err == nil && a.Items[0].Tokens == len(a.Items[0].Rendered), "%v, %+v", err, a)
-	if _, err := ask(u, "bad"); err == nil || errors.Is(err, retrieve.ErrRequest) {
-		t.Errorf("a negative count: error %v", err)
-	}
+	_, err = ask(u, "bad")
+	must.True(t, err != nil && !errors.Is(err, retrieve.ErrRequest), "a negative count: error %v", err)
 	receipt, query := a.Receipt()
 	back := must.Get(retrieve.DecodeReceipt(receipt.Encode()))(t)
 	req := must.Get(back.Request(string(query)))(t)
@@ -124,10 +120,8 @@ func TestTokenizer(t *testing.T) {
 	// Without the counter the error names it, and the available ones.
 	_, err = Runner{Counters: retrieve.Counters{"words": nil}}.Run(t.Context(), m, m, testCommit, req)
 	var re *retrieve.RequestError
-	if !errors.Is(err, retrieve.ErrTokenizer) || !errors.As(err, &re) || re.Param != "tokenizer" ||
-		!strings.Contains(err.Error(), `"bytes"`) || !strings.Contains(err.Error(), retrieve.Estimate) {
-		t.Errorf("error %v", err)
-	}
+	must.True(t, errors.Is(err, retrieve.ErrTokenizer) && errors.As(err, &re) && re.Param == "tokenizer" &&
+		strings.Contains(err.Error(), `"bytes"`) && strings.Contains(err.Error(), retrieve.Estimate), "error %v", err)
 	if a, err := ask(u, retrieve.Estimate); err != nil {
 		t.Error(err)
 	} else if r, _ := a.Receipt(); slices.Contains(paramNames(r), "tokenizer") {

@@ -30,10 +30,9 @@ func TestRankings(t *testing.T) {
 		must.True(t, got == pinned[row.version], "ranking %d is %s, with %s", row.version, got, constants)
 		delete(pinned, row.version)
 	}
-	if len(pinned) > 0 || rankingOf(0) != rankingOf(retrieve.RankingVersion) ||
-		rankings[len(rankings)-1].version != retrieve.RankingVersion {
-		t.Errorf("gone: %v; the newest is %d", pinned, retrieve.RankingVersion)
-	}
+	must.True(t, len(pinned) == 0 && rankingOf(0) == rankingOf(retrieve.RankingVersion) &&
+		rankings[len(rankings)-1].version == retrieve.RankingVersion,
+		"gone: %v; the newest is %d", pinned, retrieve.RankingVersion)
 }
 
 // TestRankingGone replays a receipt of each version that there is, and of others none.
@@ -45,9 +44,8 @@ func TestRankingGone(t *testing.T) {
 		r.Engine.Ranking = version
 		decoded := must.Get(retrieve.DecodeReceipt(r.Encode()))(t)
 		req, err := decoded.Request(string(text))
-		if errors.Is(err, retrieve.ErrRankingVersion) == there || there && req.Ranking != version {
-			t.Errorf("receipt of ranking %d: ranking %d, %v", version, req.Ranking, err)
-		}
+		must.True(t, errors.Is(err, retrieve.ErrRankingVersion) != there && (!there || req.Ranking == version),
+			"receipt of ranking %d: ranking %d, %v", version, req.Ranking, err)
 		if !there {
 			continue
 		}

@@ -39,9 +39,8 @@ func TestRecallRaises(t *testing.T) {
 		}
 		a := m.ask(t, req)
 		for _, item := range a.Items {
-			if item.Score < before[item.ID] {
-				t.Fatalf("%s falls from %d to %d", item.ID, before[item.ID], item.Score)
-			}
+			must.Require(t, item.Score >= before[item.ID],
+				"%s falls from %d to %d", item.ID, before[item.ID], item.Score)
 			delete(before, item.ID)
 			s := item.Recall.Signals
 			for _, n := range []int64{s.Keyword, s.Entity, s.Similarity, s.Graph} {
@@ -107,9 +106,8 @@ func TestRecallWork(t *testing.T) {
 	// Two buckets of each node of five layers, one count of each node looked at and each anchor, and
 	// the effects of fifty.
 	const most = 2*15*5 + 500 + 5*15 + 50
-	if small, large := buckets(2000), buckets(20_000); small > most || large > most {
-		t.Errorf("%d and %d buckets, want at most %d", small, large, most)
-	}
+	small, large := buckets(2000), buckets(20_000)
+	must.True(t, small <= most && large <= most, "%d and %d buckets, want at most %d", small, large, most)
 }
 
 func analyser(t testing.TB) *text.Analyzer {
@@ -190,12 +188,10 @@ func TestEntitiesIn(t *testing.T) {
 		"a byte later":       {graph.Node{Content: content(32_768 - len(end) + 1)}, 0},
 	} {
 		r := &request{g: newMemory()}
-		got := must.Get(r.entitiesIn(t.Context(), m, &c.node, list))(t, what)
-		must.Equal(t, got, c.want, what)
+		must.Equal(t, must.Get(r.entitiesIn(t.Context(), m, &c.node, list))(t, what), c.want, what)
 	}
 	broken := newMemory()
 	broken.failOn = "Content"
 	r := &request{g: broken}
-	_, err := r.entitiesIn(t.Context(), m, &graph.Node{Content: content(1)}, list)
-	must.Fail(t, err, errBroken)
+	must.Fail(t, must.Err(r.entitiesIn(t.Context(), m, &graph.Node{Content: content(1)}, list)), errBroken)
 }

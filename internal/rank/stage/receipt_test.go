@@ -41,9 +41,8 @@ func testReceipts(t testing.TB) (receipts []*retrieve.Receipt, texts []string) {
 func TestReceiptRequestRefuses(t *testing.T) {
 	r, text := library().ask(t, retrieve.Request{Text: "web"}).Receipt()
 	var mismatch *ipld.MismatchError
-	if _, err := r.Request("other"); !errors.As(err, &mismatch) {
-		t.Errorf("another text: %v", err)
-	}
+	_, err := r.Request("other")
+	must.True(t, errors.As(err, &mismatch), "another text: %v", err)
 	for _, change := range []func(e *retrieve.Engine){
 		func(e *retrieve.Engine) { e.Ranking++ },
 		func(e *retrieve.Engine) { e.Analyser++ },
@@ -54,8 +53,7 @@ func TestReceiptRequestRefuses(t *testing.T) {
 		later.Params = ipld.MapValue(append(slices.Clone(r.Params.Entries()),
 			ipld.Entry{Key: "sorcery", Value: ipld.StringValue("rrf")})...)
 		got := must.Get(retrieve.DecodeReceipt(later.Encode()))(t, "receipt of another engine")
-		_, err := got.Request(string(text))
-		must.Fail(t, err, retrieve.ErrRankingVersion, later.Engine)
+		must.Fail(t, must.Err(got.Request(string(text))), retrieve.ErrRankingVersion, later.Engine)
 		must.True(t, slices.Equal(got.Encode(), later.Encode()),
 			"receipt of another engine changes when it is read and written")
 	}

@@ -93,16 +93,14 @@ func TestApplyRefuses(t *testing.T) {
 		must.Fail(t, err, retrieve.ErrRequest, name)
 		must.Equal(t, diff(given, got), "", name, ": changed")
 	}
-	if _, err := (Runner{}).Run(t.Context(), newMemory(), newMemory(), testCommit,
-		retrieve.Request{ProfileChoice: retrieve.ProfileChoice{Profile: "chat"}}); !errors.Is(err, retrieve.ErrRequest) {
-		t.Errorf("without a repository: %v", err)
-	}
+	_, err := (Runner{}).Run(t.Context(), newMemory(), newMemory(), testCommit,
+		retrieve.Request{ProfileChoice: retrieve.ProfileChoice{Profile: "chat"}})
+	must.True(t, errors.Is(err, retrieve.ErrRequest), "without a repository: %v", err)
 }
 
 func TestEdgeWeights(t *testing.T) {
 	for _, bad := range []float64{-1, 17, math.NaN(), math.Inf(1), 1e-9} {
-		_, err := retrieve.NewEdgeWeight("t", bad)
-		must.Fail(t, err, retrieve.ErrRequest, bad)
+		must.Fail(t, must.Err(retrieve.NewEdgeWeight("t", bad)), retrieve.ErrRequest, bad)
 	}
 	for _, bad := range [][]retrieve.EdgeWeight{
 		{{Type: "", Weight: 1}}, {{Type: "t", Weight: -1}}, {{Type: "t", Weight: retrieve.MaxWeight + 1}}, {{Type: "t", Weight: 1}, {Type: "t", Weight: 2}}, {{Type: "\xff", Weight: 1}},
@@ -119,10 +117,9 @@ func TestEdgeWeights(t *testing.T) {
 		got := codes(m.ask(t, req))
 		must.True(t, slices.Contains(got, retrieve.EdgeWeightsUnused), "warnings %v", got)
 	}
-	if got := codes(m.ask(t, retrieve.Request{Text: "a",
-		ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: weights}})); len(got) > 0 {
-		t.Errorf("warnings %v", got)
-	}
+	got := codes(m.ask(t, retrieve.Request{Text: "a",
+		ExpansionOptions: retrieve.ExpansionOptions{EdgeWeights: weights}}))
+	must.True(t, len(got) == 0, "warnings %v", got)
 }
 
 func FuzzDecodeProfiles(f *testing.F) {
@@ -144,9 +141,7 @@ func FuzzDecodeProfiles(f *testing.F) {
 			if err == nil {
 				err = errors.Join(r.Validate(), checkLanes(&r))
 			}
-			if err != nil && !(later && errors.Is(err, retrieve.ErrRequest)) {
-				t.Fatal(err)
-			}
+			must.Require(t, err == nil || (later && errors.Is(err, retrieve.ErrRequest)), "%v", err)
 		}
 	})
 }
@@ -179,9 +174,8 @@ func checkFill(t *testing.T, base retrieve.Request, given, from said) {
 	must.OK(t, p.Validate(), from)
 	req := given.request(t, base)
 	req.Profile = "p"
-	if err := req.ValidateGiven(); err != nil && len(given) == 0 {
-		t.Fatal(err)
-	}
+	err := req.ValidateGiven()
+	must.Require(t, err == nil || len(given) != 0, "%v", err)
 	got, err := p.Apply(req)
 	alone := errors.Join(req.Validate(), checkLanes(&req))
 	if err == nil {
@@ -194,9 +188,8 @@ func checkFill(t *testing.T, base retrieve.Request, given, from said) {
 		return // it asked for what it cannot have
 	}
 	has := keptParams(got)
-	if _, err := readParams(has, got.Text, got.Rewrites...); err != nil && len(got.Rewrites) == 0 {
-		t.Fatalf("%v, profile %v: receipt: %v", given, from, err)
-	}
+	_, err = readParams(has, got.Text, got.Rewrites...)
+	must.Require(t, err == nil || len(got.Rewrites) != 0, "%v, profile %v: receipt: %v", given, from, err)
 	with := given.request(t, base) // what it gives, the rest at its default
 	with.Expansion, with.Pack = got.Expansion, got.Pack
 	byItself := keptParams(with)
@@ -294,8 +287,6 @@ func TestWeightsRefused(t *testing.T) {
 	for x, want := range map[float64]int64{0: 0, 1: 1 << 16, 0.5: 1 << 15, 16: retrieve.MaxWeight,
 		1.5 / (1 << 16): 2, math.NaN(): -1, math.Inf(1): -1, -0.5: -1, 17: -1, 1e-9: -1} {
 		w, err := retrieve.NewLaneWeight("text", x)
-		if (err == nil) != (want >= 0) || err == nil && w.Weight != want {
-			t.Errorf("%g: %d, %v", x, w.Weight, err)
-		}
+		must.True(t, (err == nil) == (want >= 0) && (err != nil || w.Weight == want), "%g: %d, %v", x, w.Weight, err)
 	}
 }

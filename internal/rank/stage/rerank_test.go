@@ -49,9 +49,8 @@ func replayed(t *testing.T, m *memory, a *retrieve.Answer) {
 	req := must.Get(decoded.Request(string(text), a.Request.Rewrites...))(t)
 	must.Equal(t, diff(a.Request, req), "")
 	again, _ := m.ask(t, req).Receipt()
-	if d := retrieve.CompareReceipts(r, again); d != nil {
-		t.Errorf("%+v", d)
-	}
+	d := retrieve.CompareReceipts(r, again)
+	must.True(t, d == nil, "%+v", d)
 }
 
 func TestRerankerFails(t *testing.T) {
@@ -64,10 +63,8 @@ func TestRerankerFails(t *testing.T) {
 		"too much": {score: func(string) int64 { return retrieve.MaxRerankScore + 1 }},
 	} {
 		a := m.ask(t, retrieve.Request{Text: "web", RerankOptions: retrieve.RerankOptions{Reranker: j}})
-		if !slices.Equal(order(a), want) || !slices.Equal(codes(a), []retrieve.Code{retrieve.NotReranked}) ||
-			a.Request.Reranked != nil {
-			t.Errorf("%s: %v, warnings %v", name, order(a), codes(a))
-		}
+		must.True(t, slices.Equal(order(a), want) && slices.Equal(codes(a), []retrieve.Code{retrieve.NotReranked}) &&
+			a.Request.Reranked == nil, "%s: %v, warnings %v", name, order(a), codes(a))
 		text := a.Warnings[0].Message()
 		must.True(t, strings.Contains(text, "judge:1"), "%v", text)
 		replayed(t, m, a)
@@ -98,10 +95,8 @@ func TestRerankJSON(t *testing.T) {
 	line := parsed(t, `{"rerank":"m","rerank-top":3,"reranked":{"`+id+`":-0.5}}`)
 	q, err := complete.ParseRequestJSON(line, base)
 	r := q.Request
-	if err != nil || r.Rerank != "m" || *r.RerankTop != 3 || r.Reranker != nil ||
-		!slices.Equal(r.Reranked, []retrieve.RerankScore{{ID: num(3), Score: -1 << 15}}) {
-		t.Errorf("%+v, %v", r, err)
-	}
+	must.True(t, err == nil && r.Rerank == "m" && *r.RerankTop == 3 && r.Reranker == nil &&
+		slices.Equal(r.Reranked, []retrieve.RerankScore{{ID: num(3), Score: -1 << 15}}), "%+v, %v", r, err)
 	q, err = complete.ParseRequestJSON(parsed(t, `{"text":"y"}`), base)
 	must.True(t, err == nil && q.Request.Reranker == j, "%+v, %v", q.Request, err)
 	q, err = complete.ParseRequestJSON(parsed(t, `{"rerank":""}`), base)
@@ -211,14 +206,11 @@ func TestCompleteEnds(t *testing.T) {
 	cancel()
 	model := &fakeModel{err: ctx.Err()}
 	m := &complete.Models{Embedder: model, Failed: func(string, error) { t.Error("the model failed") }}
-	_, err := m.Complete(ctx, retrieve.Request{Text: "q"})
-	must.Fail(t, err, context.Canceled)
+	must.Fail(t, must.Err(m.Complete(ctx, retrieve.Request{Text: "q"})), context.Canceled)
 	var bad *retrieve.RequestError
-	if _, err := m.Complete(t.Context(),
-		retrieve.Request{RerankOptions: retrieve.RerankOptions{Rerank: "jina:m"}}); !errors.As(err,
-		&bad) || bad.Param != "rerank" {
-		t.Errorf("%v", err)
-	}
+	_, err := m.Complete(t.Context(),
+		retrieve.Request{RerankOptions: retrieve.RerankOptions{Rerank: "jina:m"}})
+	must.True(t, errors.As(err, &bad) && bad.Param == "rerank", "%v", err)
 }
 
 // TestMeanGolden freezes the mean of the vectors of a text and of hypothetical answers to it.

@@ -119,10 +119,9 @@ func checkPacking(t *testing.T, all, got *retrieve.Answer, budget, limit int) {
 	}
 	must.Equal(t, diff(items, got.Items), "")
 	must.Equal(t, diff(dropped, got.DroppedItems), "")
-	if got.TokensUsed != used || used > budget || got.Dropped != len(dropped) || got.Candidates != all.Candidates {
-		t.Fatalf("used %d of %d, want %d; dropped %d, want %d", got.TokensUsed, budget, used,
-			got.Dropped, len(dropped))
-	}
+	must.Require(t, got.TokensUsed == used && used <= budget && got.Dropped == len(dropped) &&
+		got.Candidates == all.Candidates,
+		"used %d of %d, want %d; dropped %d, want %d", got.TokensUsed, budget, used, got.Dropped, len(dropped))
 }
 
 // TestDeterminism asks the same under disturbed orders and numbers of processors.
@@ -155,9 +154,8 @@ func TestAnswersOutliveTheirRoom(t *testing.T) {
 	ask := func(text string) *retrieve.Answer {
 		a, err := Runner{}.Run(t.Context(), m, m, testCommit, retrieve.Request{Text: text,
 			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(int)}}) // nothing else adds lanes
-		if err != nil || len(a.Items) == 0 || len(a.Items[0].Lanes) == 0 || a.Items[0].Lanes[0].Rank != 1 {
-			t.Fatalf("%q: %+v, %v", text, a, err)
-		}
+		must.Require(t, err == nil && len(a.Items) != 0 && len(a.Items[0].Lanes) != 0 && a.Items[0].Lanes[0].Rank == 1,
+			"%q: %+v, %v", text, a, err)
 		return a
 	}
 	first := ask("alice w3")
@@ -335,9 +333,8 @@ func checkState(t *testing.T, state graph.State, req retrieve.Request, want bool
 	for _, l := range shown {
 		links = append(links, l.Other)
 	}
-	if len(a.Items) != 1 || slices.Contains(links, marked) != want || slices.Contains(links, other) != want {
-		t.Errorf("%s %v: shows edges to %v, want %v", state, req.Marks, links, want)
-	}
+	must.True(t, len(a.Items) == 1 && slices.Contains(links, marked) == want && slices.Contains(links, other) == want,
+		"%s %v: shows edges to %v, want %v", state, req.Marks, links, want)
 }
 
 // TestFilterInsideLane has more refused documents than a lane is deep.
@@ -407,6 +404,5 @@ func TestCountEdges(t *testing.T) {
 	f := source.NewFilter(m, &retrieve.Request{})
 	must.Equal(t, must.Get(f.CountEdges(t.Context(), hub, p))(t), 0, "edges to it")
 	m.failOn = "Bucket"
-	_, err := f.CountEdges(t.Context(), hub, p)
-	must.Fail(t, err, errBroken)
+	must.Fail(t, must.Err(f.CountEdges(t.Context(), hub, p)), errBroken)
 }

@@ -69,22 +69,19 @@ func TestDaysOfRequest(t *testing.T) {
 		must.OK(t, err, c.text, ": ", again.Days)
 		must.Equal(t, diff(c.days, again.Days), "", c.text, ": ", again.Days)
 		second, _ := m.ask(t, again).Receipt()
-		if d := retrieve.CompareReceipts(receipt, second); d != nil {
-			t.Errorf("%q: %+v", c.text, d)
-		}
+		d := retrieve.CompareReceipts(receipt, second)
+		must.True(t, d == nil, "%q: %+v", c.text, d)
 	}
 	for text, days := range map[string][]retrieve.DateRange{
 		"pier": berlin, "pier on 7 May 2023 and in 2022": berlin, "pier on 7 May 2023": append(berlin, berlin...),
 		"in May 2023": {{}}, "in June 2023": {{From: graph.At(begin), To: graph.At(begin)}},
 	} {
-		if _, err := (Runner{}).Run(t.Context(), m, m, testCommit, retrieve.Request{Text: text, Days: days}); !errors.Is(err, retrieve.ErrRequest) {
-			t.Errorf("%q, %v: %v", text, days, err)
-		}
+		_, err := (Runner{}).Run(t.Context(), m, m, testCommit, retrieve.Request{Text: text, Days: days})
+		must.True(t, errors.Is(err, retrieve.ErrRequest), "%q, %v: %v", text, days, err)
 	}
 	off := retrieve.Request{Text: "pier", Days: berlin, Weights: []retrieve.LaneWeight{{Lane: retrieve.LaneTime}}}
-	if a := m.ask(t, off); a.Request.Days != nil {
-		t.Errorf("days without the lane: %v", a.Request.Days)
-	}
+	a := m.ask(t, off)
+	must.True(t, a.Request.Days == nil, "days without the lane: %v", a.Request.Days)
 }
 
 func TestCountsFromNow(t *testing.T) {
@@ -92,8 +89,6 @@ func TestCountsFromNow(t *testing.T) {
 		r := retrieve.Request{Text: text}
 		must.Equal(t, CountsFromNow(r), want, text, ": ", !want)
 		r.Weights = []retrieve.LaneWeight{{Lane: retrieve.LaneTime, Weight: 0}}
-		if CountsFromNow(r) {
-			t.Errorf("%q: counts although switched off", text)
-		}
+		must.True(t, !CountsFromNow(r), "%q: counts although switched off", text)
 	}
 }

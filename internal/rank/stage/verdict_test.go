@@ -73,9 +73,8 @@ func TestShortlistOfAnyLimit(t *testing.T) {
 		must.Equal(t, list.Most, most, "limit ", limit)
 	}
 	limit := 10
-	if list := shortlistOf(retrieve.Request{Limit: &limit, Ranking: retrieve.PlainRanking}); list.Near != limit {
-		t.Errorf("plain: %+v", list)
-	}
+	list := shortlistOf(retrieve.Request{Limit: &limit, Ranking: retrieve.PlainRanking})
+	must.True(t, list.Near == limit, "plain: %+v", list)
 }
 
 func shortlistOf(req retrieve.Request) source.Shortlist {
@@ -120,18 +119,15 @@ func TestRedactedWarning(t *testing.T) {
 		req := retrieve.Request{Text: text, ExpansionOptions: retrieve.ExpansionOptions{Expand: &expand}}
 		got, err := Runner{}.Run(t.Context(), erasedMemory{m, map[graph.ID]bool{b: true}}, m, ipld.CID{}, req)
 		must.OK(t, err, text)
-		if !slices.Contains(codes(got), retrieve.Redacted) || !strings.Contains(
-			got.Warnings[len(got.Warnings)-1].Message(), "1") {
-			t.Errorf("%s: warnings %v", text, codes(got))
-		}
+		must.True(t, slices.Contains(codes(got), retrieve.Redacted) &&
+			strings.Contains(got.Warnings[len(got.Warnings)-1].Message(), "1"), "%s: warnings %v", text, codes(got))
 		for _, item := range got.Items {
 			must.True(t, item.ID != b, "%s: it gives what was erased", text)
 		}
 	}
 	got, err := Runner{}.Run(t.Context(), erasedMemory{m, nil}, m, ipld.CID{}, retrieve.Request{Text: "alpha"})
-	if err != nil || slices.Contains(codes(got), retrieve.Redacted) {
-		t.Errorf("nothing was erased: %v, %v", codes(got), err)
-	}
+	must.True(t, err == nil && !slices.Contains(codes(got), retrieve.Redacted),
+		"nothing was erased: %v, %v", codes(got), err)
 }
 
 func TestTrace(t *testing.T) {
