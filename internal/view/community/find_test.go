@@ -122,9 +122,8 @@ func TestKarateClub(t *testing.T) {
 	}
 	// The two that the club split around.
 	one, _ := p.Of(node(1))
-	if two, _ := p.Of(node(34)); one == two {
-		t.Error("the two leaders are in one community")
-	}
+	two, _ := p.Of(node(34))
+	must.True(t, one != two, "the two leaders are in one community")
 }
 
 // matrix is a list of edges between nodes 0 to n-1 as a naive graph.
@@ -173,12 +172,10 @@ func TestHostileGraphs(t *testing.T) {
 		t.Errorf("a hub has %d communities of %d nodes", p.Len(), p.Nodes())
 	}
 	must.Equal(t, fmt.Sprint(sets(find(t, parallel))), "[[1 2]]", "parallel edges give")
-	if p := find(t, path); p.Nodes() != 100_001 || p.Len() < 100 {
-		t.Errorf("a path has %d communities of %d nodes", p.Len(), p.Nodes())
-	}
-	if took := time.Since(began); took > 30*time.Second {
-		t.Errorf("hostile graphs took %v", took)
-	}
+	p := find(t, path)
+	must.True(t, p.Nodes() == 100_001 && p.Len() >= 100, "a path has %d communities of %d nodes", p.Len(), p.Nodes())
+	took := time.Since(began)
+	must.True(t, took <= 30*time.Second, "hostile graphs took %v", took)
 }
 
 func TestMembersInOrder(t *testing.T) {
@@ -192,9 +189,8 @@ func TestMembersInOrder(t *testing.T) {
 			must.True(t, ok && of == c, "node %v is in %d, not in %d", m.ID, of, c)
 		}
 	}
-	if _, ok := p.Of(node(99)); ok {
-		t.Error("a node without edges is in a community")
-	}
+	_, ok := p.Of(node(99))
+	must.True(t, !ok, "a node without edges is in a community")
 }
 
 func TestFindFails(t *testing.T) {
@@ -205,8 +201,7 @@ func TestFindFails(t *testing.T) {
 	must.Fail(t, err, broken)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = Find(ctx, each(clique(0, 4)))
-	must.Fail(t, err, context.Canceled)
+	must.Fail(t, must.Err(Find(ctx, each(clique(0, 4)))), context.Canceled)
 	_, err = Find(context.Background(), func(yield func(Edge, error) bool) {
 		for range MaxEdges + 1 {
 			if !yield(edge(1, 1), nil) {

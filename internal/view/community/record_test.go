@@ -71,13 +71,11 @@ func TestRecordRefuses(t *testing.T) {
 		must.Fail(t, err, ErrInvalid, name)
 	}
 	q := &Record{Out: outTree, Count: p.Len() + 1, Nodes: p.Nodes()}
-	_, err := q.Decode(nil)
-	must.Fail(t, err, ErrInvalid)
+	must.Fail(t, must.Err(q.Decode(nil)), ErrInvalid)
 	gone := errors.New("gone")
 	q.Parts = []ipld.CID{outTree}
-	if _, err := q.Decode(func(ipld.CID) ([]byte, error) { return nil, gone }); err != gone {
-		t.Errorf("a missing part gives %v", err)
-	}
+	_, err := q.Decode(func(ipld.CID) ([]byte, error) { return nil, gone })
+	must.True(t, err == gone, "a missing part gives %v", err)
 }
 
 func FuzzRecord(f *testing.F) {
@@ -101,8 +99,7 @@ func FuzzRecord(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, again := got.Encode(outTree); !bytes.Equal(bytes.Join(again, nil), part) {
-			t.Errorf("%x is written as %x", part, again)
-		}
+		_, again := got.Encode(outTree)
+		must.True(t, bytes.Equal(bytes.Join(again, nil), part), "%x is written as %x", part, again)
 	})
 }

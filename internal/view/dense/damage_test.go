@@ -260,15 +260,13 @@ func TestClaims(t *testing.T) {
 		m.manifest = writeGroup(t, m.blocks, m.of(), k, slices.Repeat([]segment.Ref{ref}, n))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := Verify(t.Context(), m.blocks, m.manifest, m.of(), m.source, digester, m.all())
-		must.Fail(t, err, want, n)
+		must.Fail(t, must.Err(Verify(t.Context(), m.blocks, m.manifest, m.of(), m.source, digester, m.all())), want, n)
 		for _, shortlist := range []int{0, 10} {
 			q := Query{Model: "m", Values: make([]int8, 64), Shortlist: shortlist}
-			_, err := m.open(nil).Search(t.Context(), q)
-			must.Fail(t, err, want, n)
+			must.Fail(t, must.Err(m.open(nil).Search(t.Context(), q)), want, n)
 		}
 		changes := []VectorChange{{ID: denseID(1), Model: "m", New: make([]int8, 64)}}
-		_, err = Update(t.Context(), m.blocks, m.manifest, m.of(), yielded(changes), UpdateOptions{})
+		_, err := Update(t.Context(), m.blocks, m.manifest, m.of(), yielded(changes), UpdateOptions{})
 		must.True(t, n <= 1 || err != nil, "%d segments: updated", n)
 		runtime.ReadMemStats(&after)
 		got := after.TotalAlloc - before.TotalAlloc
@@ -288,18 +286,16 @@ func TestManySegments(t *testing.T) {
 	writeGroup(t, m.blocks, m.of(), groupKey{"m", 2}, list)
 	full := segment.List{Segments: list, Run: segment.Run{From: maxSegments - 2, Count: 2}}
 	value := segment.EncodeList(&full)
-	if got, err := decodeSegments(value); err != nil || !slices.Equal(got.Segments, list) ||
-		got.Run != full.Run || len(value) > prolly.MaxValue {
-		t.Errorf("%v, %v in %d bytes", got, err, len(value))
-	}
+	got, err := decodeSegments(value)
+	must.True(t, err == nil && slices.Equal(got.Segments, list) && got.Run == full.Run && len(value) <= prolly.MaxValue,
+		"%v, %v in %d bytes", got, err, len(value))
 	for _, bad := range []segment.List{
 		{Segments: append(list, ref)}, {Run: segment.Run{Count: 2}},
 		{Segments: list, Run: segment.Run{From: maxSegments - 1, Count: 2}},
 		{Segments: list, Run: segment.Run{Count: 1}},
 	} {
-		if _, err := decodeSegments(segment.EncodeList(&bad)); !errors.Is(err, store.ErrCorrupt) {
-			t.Errorf("%d segments and %v: %v", len(bad.Segments), bad.Run, err)
-		}
+		_, err := decodeSegments(segment.EncodeList(&bad))
+		must.True(t, errors.Is(err, store.ErrCorrupt), "%d segments and %v: %v", len(bad.Segments), bad.Run, err)
 	}
 }
 
@@ -351,9 +347,8 @@ func TestLater(t *testing.T) {
 		for i := range base {
 			changes[key{denseID(i), models[i%2]}] = randomVector(rng, dims, 100)
 		}
-		if m.apply(changes, opt); d.asked {
-			t.Error("an update of many vectors left a merge for later")
-		}
+		m.apply(changes, opt)
+		must.True(t, !d.asked, "an update of many vectors left a merge for later")
 		merges, wait, lost := 0, 0, ipld.CID{}
 		for i := range updates {
 			d.asked = false

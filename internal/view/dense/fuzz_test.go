@@ -61,9 +61,8 @@ func FuzzManifest(f *testing.F) {
 			return
 		}
 		b := Format.EncodeManifest(m)
-		if len(b) > len(data) || len(b) == len(data) && !bytes.Equal(b, data) {
-			t.Errorf("manifest has two encodings: %x and %x", data, b)
-		}
+		must.True(t, len(b) <= len(data) && (len(b) != len(data) || bytes.Equal(b, data)),
+			"manifest has two encodings: %x and %x", data, b)
 	})
 }
 
@@ -133,9 +132,8 @@ func ask(t *testing.T, blocks store.Blocks, segs ...*table) (accepted bool) {
 			q := Query{Model: "m", Values: slices.Repeat([]int8{1, 5}, dims)[:dims], Shortlist: shortlist}
 			res, err := x.Search(ctx, q)
 			checkError(t, err)
-			if shortlist == 0 && accepted && (err != nil || !slices.Equal(res.Hits, m.ranked(q))) {
-				t.Errorf("verified, but answers %v, %v", res.Hits, err)
-			}
+			must.True(t, shortlist != 0 || !accepted || (err == nil && slices.Equal(res.Hits, m.ranked(q))),
+				"verified, but answers %v, %v", res.Hits, err)
 			q.Accept = func(id graph.ID) (bool, error) { return id[15]%16 == 1, nil }
 			_, err = x.Search(ctx, q)
 			checkError(t, err)
@@ -195,9 +193,8 @@ func TestAsk(t *testing.T) {
 		}
 		m.apply(changes, UpdateOptions{})
 	}
-	if segs := m.segments(groupKey{"m", 100}); !ask(t, m.blocks, segs...) {
-		t.Errorf("%d segments are not accepted", len(segs))
-	}
+	segs := m.segments(groupKey{"m", 100})
+	must.True(t, ask(t, m.blocks, segs...), "%d segments are not accepted", len(segs))
 }
 
 // FuzzParts makes two segments of any bytes as their parts: one that adds, one that kills.

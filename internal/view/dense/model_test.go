@@ -107,9 +107,8 @@ func TestUpdateRefuses(t *testing.T) {
 		"killed twice":   {{ID: denseID(1), Model: "m", Old: 2}, {ID: denseID(2), Model: "m", Old: 2}},
 		"of other group": {{ID: denseID(1), Model: "m", Old: 3}},
 	} {
-		if _, err := Update(t.Context(), m.blocks, m.manifest, of, yielded(list), UpdateOptions{}); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		_, err := Update(t.Context(), m.blocks, m.manifest, of, yielded(list), UpdateOptions{})
+		must.True(t, err != nil, "%s: no error", name)
 	}
 	broken := errors.New("broken")
 	_, err := Update(t.Context(), m.blocks, m.manifest, of, func(yield func(VectorChange, error) bool) {

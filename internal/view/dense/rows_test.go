@@ -40,9 +40,8 @@ func TestIndexIsSmall(t *testing.T) {
 		size, blocks = size+len(b), blocks+1
 		return err
 	})
-	if most := rows * (graph.IDLen + dims/8 + 4); err != nil || size > most {
-		t.Errorf("%d blocks of %d bytes, want %d at most: %v", blocks, size, most, err)
-	}
+	most := rows * (graph.IDLen + dims/8 + 4)
+	must.True(t, err == nil && size <= most, "%d blocks of %d bytes, want %d at most: %v", blocks, size, most, err)
 }
 
 // TestOlderIndex asks indexes that share segments by one cache: what is dead in one lives in the other.
@@ -94,9 +93,8 @@ func TestSameSketches(t *testing.T) {
 		for _, shortlist := range []int{0, 10} {
 			x := m.open(cache)
 			x.exactWork, q.Shortlist = 0, shortlist
-			if got, want := search1(t, x, q).Hits, m.ranked(q); v != nil && !slices.Equal(got, want) {
-				t.Errorf("shortlist %d: %v, want %v", shortlist, got, want)
-			}
+			got, want := search1(t, x, q).Hits, m.ranked(q)
+			must.True(t, v == nil || slices.Equal(got, want), "shortlist %d: %v, want %v", shortlist, got, want)
 		}
 	}
 }
@@ -213,9 +211,8 @@ func TestOwnOrder(t *testing.T) {
 	res := search1(t, m.open(nil), q)
 	must.Require(t, res.Own == nil && res.Hits[0].ID != denseID(0), "%+v: without peers", res)
 	q.Peers = Peers{Most: 20, Ease: 6 << 16}
-	if res = search1(t, m.open(nil), q); res.Own[0].ID != denseID(0) || len(res.Own) != len(res.Hits) {
-		t.Errorf("%+v", res)
-	}
+	res = search1(t, m.open(nil), q)
+	must.True(t, res.Own[0].ID == denseID(0) && len(res.Own) == len(res.Hits), "%+v", res)
 	for _, h := range res.Own {
 		must.True(t, h.Score >= 1 && h.Score <= 1<<16, "%+v", h)
 	}

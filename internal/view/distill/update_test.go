@@ -203,10 +203,9 @@ func TestUpdateIsFresh(t *testing.T) {
 			}
 			tree, _ = made(t, blocks, tree, old, w, touched)
 			want, _ := fresh(t, blocks, w)
-			if tree.Root != want.Root || tree.Scopes.Root() != want.Scopes.Root() ||
-				tree.Hashes.Root() != want.Hashes.Root() {
-				t.Fatalf("seed %d, step %d: the tree is another one than from scratch", seed, step)
-			}
+			must.Require(t, tree.Root == want.Root && tree.Scopes.Root() == want.Scopes.Root() &&
+				tree.Hashes.Root() == want.Hashes.Root(),
+				"seed %d, step %d: the tree is another one than from scratch", seed, step)
 		}
 		check(t, blocks, tree, w)
 	}
@@ -259,9 +258,8 @@ func check(t *testing.T, blocks distill.Blocks, tree distill.Tree, w *world) {
 		return true, err
 	})
 	must.Require(t, err == nil && len(seen) == visible, "%d facts of %d: %v", len(seen), visible, err)
-	if got, want := tree.Hashes.Len(), uint64(5*(visible+len(digests))); got != want {
-		t.Errorf("%d hashes of %d digests and %d facts", got, len(digests), visible)
-	}
+	got, want := tree.Hashes.Len(), uint64(5*(visible+len(digests)))
+	must.True(t, got == want, "%d hashes of %d digests and %d facts", got, len(digests), visible)
 	for id, f := range w.facts {
 		list, err := tree.Above(t.Context(), blocks, w, id)
 		must.Require(t, err == nil && f.Hidden == (len(list) == 0), "%s: %d digests above, %v", id, len(list), err)
@@ -400,9 +398,8 @@ func TestNear(t *testing.T) {
 				if one.Kind != "fact" {
 					name += " " + one.Kind
 				}
-				if got[name] = one.Distance; one.Distance < last {
-					t.Errorf("%s comes after what is farther", name)
-				}
+				got[name] = one.Distance
+				must.True(t, one.Distance >= last, "%s comes after what is farther", name)
 				last = one.Distance
 			}
 			must.True(t, maps.Equal(got, want) && len(list) == len(got),
@@ -410,9 +407,7 @@ func TestNear(t *testing.T) {
 			if most <= 5 {
 				less = less || read < len(all)/2
 			}
-			if read > 4*len(all) || most > 13 && read != len(all) {
-				t.Errorf("%d compared of %d", read, len(all))
-			}
+			must.True(t, read <= 4*len(all) && (most <= 13 || read == len(all)), "%d compared of %d", read, len(all))
 		}
 	}
 	must.True(t, less, "all hashes were compared, however near they are to be")

@@ -111,9 +111,8 @@ func FuzzBlocks(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if m, err := Format.DecodeManifest(data); err == nil {
-			if b := Format.EncodeManifest(m); len(b) == len(data) && !bytes.Equal(b, data) {
-				t.Errorf("manifest has two encodings: %x and %x", data, b)
-			}
+			b := Format.EncodeManifest(m)
+			must.True(t, len(b) != len(data) || bytes.Equal(b, data), "manifest has two encodings: %x and %x", data, b)
 		} else {
 			checkError(t, err)
 		}
@@ -131,9 +130,8 @@ func FuzzBlocks(f *testing.F) {
 			checkError(t, err)
 			err = f.node(p.id(i), new(Node))
 			checkError(t, err)
-			if at, ok := p.find(p.id(i)); err == nil && (!ok || at != i) {
-				t.Errorf("node %d is not found", i)
-			}
+			at, ok := p.find(p.id(i))
+			must.True(t, err != nil || (ok && at == i), "node %d is not found", i)
 		}
 	})
 }
@@ -205,9 +203,8 @@ func TestCosts(t *testing.T) {
 		}
 		x := m.open(new(segment.Cache))
 		t.Logf("%d nodes: %d updates read %v and wrote %v; %d segments", n, updates, read, written, len(x.segs))
-		if written.bytes > updates*3000 || written.blocks > updates*5/2 || read.blocks > updates*4 {
-			t.Errorf("%d nodes: %d updates read %v and wrote %v", n, updates, read, written)
-		}
+		must.True(t, written.bytes <= updates*3000 && written.blocks <= updates*5/2 && read.blocks <= updates*4,
+			"%d nodes: %d updates read %v and wrote %v", n, updates, read, written)
 		must.True(t, len(x.segs) <= 12, "%d segments", len(x.segs))
 	}
 }

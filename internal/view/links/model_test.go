@@ -99,9 +99,8 @@ func TestVerify(t *testing.T) {
 			"%s: %q, %v", name, wrong, err)
 		m.nodes = before
 	}
-	if _, err := Open(t.Context(), m.blocks, m.manifest, Of{Out: m.of.Out}, new(segment.Cache)); err == nil {
-		t.Error("opened as the index of other trees")
-	}
+	_, err := Open(t.Context(), m.blocks, m.manifest, Of{Out: m.of.Out}, new(segment.Cache))
+	must.True(t, err != nil, "opened as the index of other trees")
 }
 
 func cloned(b Bucket) Bucket { return Bucket{b.Degree, slices.Clone(b.Entries)} }
@@ -178,9 +177,8 @@ func TestLater(t *testing.T) {
 		for i := range nodes {
 			nodes[i] = usual(rng, testID(i), base)
 		}
-		if m.apply(nodes, opt); d.asked {
-			t.Error("an update of many nodes left a merge for later")
-		}
+		m.apply(nodes, opt)
+		must.True(t, !d.asked, "an update of many nodes left a merge for later")
 		blocks := &metered{Blocks: m.blocks}
 		m.blocks = blocks
 		merges, worst, most, wait, lost := 0, 0, 0, 0, ipld.CID{}

@@ -100,9 +100,8 @@ func TestIDs(t *testing.T) {
 		must.Require(t, err == nil && ok && int(doc) == i, "id %d: %d, %v, %v", i, doc, ok, err)
 		other := all[i]
 		other[15]++
-		if _, ok, err := find.Find(t.Context(), other); ok || err != nil {
-			t.Fatalf("after id %d: %v, %v", i, ok, err)
-		}
+		_, ok, err = find.Find(t.Context(), other)
+		must.Require(t, !ok && err == nil, "after id %d: %v, %v", i, ok, err)
 	}
 	var got []graph.ID
 	must.OK(t, r.EachID(t.Context(), s, IDs, func(id graph.ID) error {
@@ -115,8 +114,7 @@ func TestIDs(t *testing.T) {
 		must.Equal(t, graph.ID(must.Get(c.Peek(t.Context()))(t)), all[c.N], "id ", c.N)
 	}
 	for _, bad := range [][]byte{number(1), make([]byte, 32)} {
-		_, err := DecodeIDs(bad, 2)
-		must.Fail(t, err, store.ErrCorrupt, bad)
+		must.Fail(t, must.Err(DecodeIDs(bad, 2)), store.ErrCorrupt, bad)
 	}
 }
 

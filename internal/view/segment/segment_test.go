@@ -69,9 +69,8 @@ func TestSections(t *testing.T) {
 		}
 		for want := range min(2*n, 700) {
 			v, at, err := Covering(t.Context(), r, s, 0, number(want), keep)
-			if err != nil || at != want/8 || bytes.Contains(v, number(want)) != (want%2 == 0) {
-				t.Fatalf("%d numbers: %d is in part %d, %v", n, want, at, err)
-			}
+			must.Require(t, err == nil && at == want/8 && bytes.Contains(v, number(want)) == (want%2 == 0),
+				"%d numbers: %d is in part %d, %v", n, want, at, err)
 			if key, err := r.Key(t.Context(), s, 0, at); err != nil || !bytes.Equal(key, number(want/8*8)) {
 				t.Fatalf("%d numbers: part %d begins with %x, %v", n, at, key, err)
 			}
@@ -82,13 +81,11 @@ func TestSections(t *testing.T) {
 		seen := map[ipld.CID]bool{}
 		list := &List{Segments: []Ref{s.Ref()}}
 		note := func(c ipld.CID) error { seen[c] = true; return nil }
-		if err := toy.WalkList(t.Context(), derived, list, note); err != nil || len(seen) > blocks ||
-			n > 0 && n != 30 && len(seen) < blocks/2 {
-			t.Errorf("%d numbers: %d blocks, %v, want %d", n, len(seen), err, blocks)
-		}
+		err = toy.WalkList(t.Context(), derived, list, note)
+		must.True(t, err == nil && len(seen) <= blocks && (n <= 0 || n == 30 || len(seen) >= blocks/2),
+			"%d numbers: %d blocks, %v, want %d", n, len(seen), err, blocks)
 		for c := range seen {
-			has := must.Get(derived.Has(t.Context(), c))(t)
-			must.True(t, has, "%d numbers: block %s is not there", n, c)
+			must.True(t, must.Get(derived.Has(t.Context(), c))(t), "%d numbers: block %s is not there", n, c)
 		}
 	}
 }
@@ -101,12 +98,10 @@ func TestBefore(t *testing.T) {
 	s, _, err := w.Finish()
 	must.OK(t, err)
 	r := toy.NewReader(derived, nil)
-	if v, n, err := Covering(t.Context(), r, s, 0, number(8), keep); v != nil || n != -1 || err != nil {
-		t.Errorf("%v in part %d, %v", v, n, err)
-	}
-	if v, n, err := Covering(t.Context(), r, s, 1, nil, keep); v != nil || n != -1 || err != nil {
-		t.Errorf("%v in part %d of nothing, %v", v, n, err)
-	}
+	v, n, err := Covering(t.Context(), r, s, 0, number(8), keep)
+	must.True(t, v == nil && n == -1 && err == nil, "%v in part %d, %v", v, n, err)
+	v, n, err = Covering(t.Context(), r, s, 1, nil, keep)
+	must.True(t, v == nil && n == -1 && err == nil, "%v in part %d of nothing, %v", v, n, err)
 }
 
 // lying replaces one block.
@@ -153,9 +148,7 @@ func TestDamage(t *testing.T) {
 			continue
 		}
 		for _, data := range [][]byte{nil, block.Data[:len(block.Data)-1], bytes.Repeat([]byte{0}, 99)} {
-			if err := read(lying{derived, c, data}); !errors.Is(err, store.ErrCorrupt) {
-				t.Errorf("%d bytes in the place of %s: %v", len(data), c, err)
-			}
+			must.Fail(t, read(lying{derived, c, data}), store.ErrCorrupt, len(data), " bytes in the place of ", c)
 			found++
 		}
 	}
@@ -184,17 +177,15 @@ func TestManifest(t *testing.T) {
 	} {
 		c.m.Roots, c.m.Sums = []ipld.CID{ref.CID}, []int64{4, -5}
 		got, err := toy.DecodeManifest(toy.EncodeManifest(&c.m))
-		if c.ok != (err == nil) || err != nil && !errors.Is(err, store.ErrCorrupt) {
-			t.Errorf("%s: %+v, %v", name, got, err)
-		}
+		must.True(t, c.ok == (err == nil) && (err == nil || errors.Is(err, store.ErrCorrupt)),
+			"%s: %+v, %v", name, got, err)
 		if err == nil && (!slices.Equal(got.Segments, c.m.Segments) || got.Run != c.m.Run ||
 			got.Text != c.m.Text || !slices.Equal(got.Sums, c.m.Sums) || !slices.Equal(got.Roots, c.m.Roots)) {
 			t.Errorf("%s: reads back as %+v", name, got)
 		}
 	}
 	one := Manifest{Roots: []ipld.CID{ref.CID}, Sums: []int64{4}}
-	_, err := toy.DecodeManifest(toy.EncodeManifest(&one))
-	must.Fail(t, err, store.ErrCorrupt)
+	must.Fail(t, must.Err(toy.DecodeManifest(toy.EncodeManifest(&one))), store.ErrCorrupt)
 }
 
 // FuzzBlocks checks that manifests, segments and directories have one encoding, apart from unknown fields.
@@ -216,9 +207,8 @@ func FuzzBlocks(f *testing.F) {
 				must.Fail(t, err, store.ErrCorrupt)
 				return
 			}
-			if len(b) > len(data) || len(b) == len(data) && !bytes.Equal(b, data) {
-				t.Errorf("%s has two encodings: %x and %x", what, data, b)
-			}
+			must.True(t, len(b) <= len(data) && (len(b) != len(data) || bytes.Equal(b, data)),
+				"%s has two encodings: %x and %x", what, data, b)
 		}
 		if s, err := toy.Decode(ipld.CID{}, data); err != nil {
 			same("segment", nil, err)
@@ -302,9 +292,8 @@ func TestTiers(t *testing.T) {
 		}
 	}
 	// log8(150,000) is below 6.
-	if limit := 150_000 * 7; work > limit {
-		t.Errorf("%d documents written, want at most %d", work, limit)
-	}
+	limit := 150_000 * 7
+	must.True(t, work <= limit, "%d documents written, want at most %d", work, limit)
 }
 
 // TestDue runs updates while a background merge is never made, and while it is made some time after it is due: no
@@ -332,9 +321,7 @@ func TestDue(t *testing.T) {
 			}
 			if run.Count > 1 {
 				size := total(l.Segments[run.From:run.End()])
-				if size > mergeNow && !over {
-					t.Fatalf("%s: an update of %d merges %d", name, 1+i%3, size)
-				}
+				must.Require(t, size <= mergeNow || over, "%s: an update of %d merges %d", name, 1+i%3, size)
 				if size > mergeNow {
 					forced++
 				}
