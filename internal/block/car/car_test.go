@@ -46,9 +46,8 @@ func write(t testing.TB, roots []ipld.CID, blocks ...block) []byte {
 		must.OK(t, w.Put(b.cid, b.data))
 	}
 	must.OK(t, w.Flush())
-	if w.Blocks() != len(blocks) || w.Bytes() != int64(out.Len()) {
-		t.Errorf("%d blocks, %d bytes; wrote %d, %d", w.Blocks(), w.Bytes(), len(blocks), out.Len())
-	}
+	must.True(t, w.Blocks() == len(blocks) && w.Bytes() == int64(out.Len()),
+		"%d blocks, %d bytes; wrote %d, %d", w.Blocks(), w.Bytes(), len(blocks), out.Len())
 	return out.Bytes()
 }
 
@@ -223,9 +222,8 @@ func FuzzReader(f *testing.F) {
 		for _, b := range blocks {
 			again = append(again, block{b.CID, b.Data})
 		}
-		if got := write(t, roots, again...); !bytes.Equal(got, file) {
-			t.Fatalf("writing what was read gives %x", got)
-		}
+		got := write(t, roots, again...)
+		must.Require(t, bytes.Equal(got, file), "writing what was read gives %x", got)
 	})
 }
 
@@ -239,9 +237,8 @@ func TestBoundedMemory(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	must.Fail(t, err, ErrFormat)
 	allocated := after.TotalAlloc - before.TotalAlloc
-	if limit := uint64(ipld.MaxBlock + 256<<10); allocated > limit {
-		t.Errorf("%d bytes allocated, limit %d", allocated, limit)
-	}
+	limit := uint64(ipld.MaxBlock + 256<<10)
+	must.True(t, allocated <= limit, "%d bytes allocated, limit %d", allocated, limit)
 }
 
 // TestReadsCARv2 reads indexed version 2 files that go-car wrote, and refuses damaged ones.
@@ -252,9 +249,8 @@ func TestReadsCARv2(t *testing.T) {
 	must.OK(t, w.Put(context.Background(), prime.Cid(one.cid).KeyString(), one.data))
 	must.OK(t, w.Finalize())
 	top, back, err := read(bytes.NewReader(file.data))
-	if err != nil || len(top) != 1 || top[0] != one.cid || len(back) != 1 || !bytes.Equal(back[0].Data, one.data) {
-		t.Fatalf("%v, %v, %v", top, back, err)
-	}
+	must.Require(t, err == nil && len(top) == 1 && top[0] == one.cid && len(back) == 1 &&
+		bytes.Equal(back[0].Data, one.data), "%v, %v, %v", top, back, err)
 	v1 := write(t, []ipld.CID{one.cid}, one)
 	must.True(t, bytes.Contains(file.data, v1) && len(file.data) > len(v1)+len(pragma)+headerV2,
 		"%d bytes, %d of them the CARv1 file: no index", len(file.data), len(v1))
@@ -267,9 +263,8 @@ func TestReadsCARv2(t *testing.T) {
 	}
 	size := uint64(len(v1))
 	padded := wrapped(60, size, make([]byte, 9), v1, []byte("what follows is not read"))
-	if _, back, err := read(bytes.NewReader(padded)); err != nil || len(back) != 1 {
-		t.Errorf("with padding: %v, %v", back, err)
-	}
+	_, back, err = read(bytes.NewReader(padded))
+	must.True(t, err == nil && len(back) == 1, "with padding: %v, %v", back, err)
 	for name, c := range map[string]struct {
 		file   []byte
 		reason string
@@ -285,9 +280,8 @@ func TestReadsCARv2(t *testing.T) {
 		"another block":   {wrapped(51, size, v1[:len(v1)-1], []byte{2}), "the bytes are those of"},
 	} {
 		var bad *FormatError
-		if _, _, err := read(bytes.NewReader(c.file)); !errors.As(err, &bad) || !strings.Contains(bad.Reason, c.reason) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, _, err := read(bytes.NewReader(c.file))
+		must.True(t, errors.As(err, &bad) && strings.Contains(bad.Reason, c.reason), "%s: %v", name, err)
 	}
 }
 

@@ -196,13 +196,11 @@ func TestCheckReadsTheStore(t *testing.T) {
 	root := f.chunk(1, leaf, f.chunk(0, entries(at, 40)...))
 	m := must.Get(NewNodes(f, NewCache(1<<20)).Load(context.Background(), root.link))(t)
 	must.OK(t, m.Check(context.Background()))
-	if _, ok, err := m.Get(context.Background(), []byte("0000")); !ok || err != nil {
-		t.Fatal(ok, err)
-	}
+	_, ok, err := m.Get(context.Background(), []byte("0000"))
+	must.Require(t, ok && err == nil, "%v %v", ok, err)
 	delete(f, leaf.link)
-	if _, ok, err := m.Get(context.Background(), []byte("0000")); !ok || err != nil {
-		t.Errorf("not in the cache: %v, %v", ok, err)
-	}
+	_, ok, err = m.Get(context.Background(), []byte("0000"))
+	must.True(t, ok && err == nil, "not in the cache: %v, %v", ok, err)
 	must.Fail(t, m.Check(context.Background()), store.ErrNotFound)
 }
 
@@ -306,9 +304,8 @@ func FuzzChunk(f *testing.F) {
 			must.Fail(t, err, store.ErrCorrupt)
 			return
 		}
-		if again := encode(c); !bytes.Equal(block, again) {
-			t.Fatalf("accepted % x, encodes % x", block, again)
-		}
+		again := encode(c)
+		must.Require(t, bytes.Equal(block, again), "accepted % x, encodes % x", block, again)
 		must.OK(t, ipld.Check(block))
 		for _, v := range c.values {
 			must.OK(t, ipld.Check(v))
@@ -336,8 +333,7 @@ func TestCountsRefused(t *testing.T) {
 	for _, last := range []int64{0, -1, 1<<63 - 2} {
 		f := goodInner()
 		f.counts = listOf(intItem(1), intItem(1), intItem(last))
-		_, err := decode(f.block())
-		must.Fail(t, err, store.ErrCorrupt, last)
+		must.Fail(t, must.Err(decode(f.block())), store.ErrCorrupt, last)
 	}
 }
 
@@ -349,17 +345,12 @@ func TestSharedCache(t *testing.T) {
 	c.Share(b)
 	for i := range chunks {
 		id := ipld.Sum(ipld.DagCBOR, fmt.Append(nil, i))
-		if c.put(&chunk{cid: id, memory: size}); c.Bytes() > 100*size {
-			t.Fatalf("%d bytes are kept", c.Bytes())
-		}
+		c.put(&chunk{cid: id, memory: size})
+		must.Require(t, c.Bytes() <= 100*size, "%d bytes are kept", c.Bytes())
 	}
-	if c.Bytes() < 80*size {
-		t.Errorf("%d bytes are kept of %d", c.Bytes(), 100*size)
-	}
+	must.True(t, c.Bytes() >= 80*size, "%d bytes are kept of %d", c.Bytes(), 100*size)
 	last := ipld.Sum(ipld.DagCBOR, fmt.Append(nil, chunks-1))
 	must.True(t, c.get(last).get() != nil, "the newest is not kept")
 	c.Shed(1 << 40)
-	if c.Bytes() != 0 || c.get(last).get() != nil {
-		t.Errorf("%d bytes are left", c.Bytes())
-	}
+	must.True(t, c.Bytes() == 0 && c.get(last).get() == nil, "%d bytes are left", c.Bytes())
 }

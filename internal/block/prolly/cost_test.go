@@ -46,9 +46,7 @@ func (c *tally) verify(t *testing.T) {
 	mean := float64(c.writes) / float64(c.height)
 	t.Logf("%d edits: mean %.3f x height, %d over 2 x height + 1, by at most %d", c.edits, mean, c.over, c.most)
 	t.Logf("removals by chunks written in level 0: %d", c.removals)
-	if c.edits == 0 || mean > 1.2 || c.over*1000 > c.edits {
-		t.Errorf("edits cost too much")
-	}
+	must.True(t, c.edits != 0 && mean <= 1.2 && c.over*1000 <= c.edits, "edits cost too much")
 }
 
 func TestCostOfOneEdit(t *testing.T) {
@@ -264,9 +262,7 @@ func costOfDiff(t *testing.T, n, d int) {
 	}
 	t.Logf("%d diffs: mean %.1f chunks read, %d over 2*d*height+2*d", rounds, float64(total)/float64(rounds), over)
 	// A single change can fall where chunks split in several levels at once.
-	if d == 1 && over*100 > rounds || d > 1 && over > 0 {
-		t.Errorf("%d diffs read too much", over)
-	}
+	must.True(t, (d != 1 || over*100 <= rounds) && (d <= 1 || over <= 0), "%d diffs read too much", over)
 }
 
 // TestCostOfOneSidedDiff compares with an empty tree: counting reads nothing, and a prefix reads one path.
@@ -286,9 +282,8 @@ func TestCostOfOneSidedDiff(t *testing.T) {
 		must.OK(t, err)
 		found++
 	}
-	if found != 1 || b.reads > tree.Height() {
-		t.Errorf("%d changes, %d chunks read in a tree of height %d", found, b.reads, tree.Height())
-	}
+	must.True(t, found == 1 && b.reads <= tree.Height(),
+		"%d changes, %d chunks read in a tree of height %d", found, b.reads, tree.Height())
 }
 
 // TestCostOfCountWithin counts the differences of two unrelated trees within a limit of a few chunks.
@@ -336,7 +331,6 @@ func TestWorstRemoval(t *testing.T) {
 	// The tree has the last chunk already.
 	must.Equal(t, b.leaves, prolly.MaxEntries-1, "chunks of level 0 written")
 	b.reset()
-	if edit(t, less, []prolly.Edit{{Key: []byte(keys[before]), Value: []byte{1}}}); b.puts > 3 {
-		t.Errorf("adding the key wrote %d chunks", b.puts)
-	}
+	edit(t, less, []prolly.Edit{{Key: []byte(keys[before]), Value: []byte{1}}})
+	must.True(t, b.puts <= 3, "adding the key wrote %d chunks", b.puts)
 }

@@ -105,8 +105,7 @@ func TestReadErrors(t *testing.T) {
 				}
 				must.Fail(t, op.run(ctx, m, other), f.want)
 				b.fail = f.fail
-				_, err := prolly.NewNodes(b, nil).Load(ctx, root)
-				must.Fail(t, err, f.want)
+				must.Fail(t, must.Err(prolly.NewNodes(b, nil).Load(ctx, root)), f.want)
 			})
 		}
 	}
@@ -130,20 +129,15 @@ func TestCancelled(t *testing.T) {
 		for i := 0; yield(prolly.Entry{Key: []byte(sequence(i)), Value: []byte{1}}, nil); i++ {
 		}
 	}
-	_, err := nodes.Build(stopped, endless)
-	must.Fail(t, err, context.Canceled)
-	_, err = nodes.Load(stopped, m.Root())
-	must.Fail(t, err, context.Canceled)
+	must.Fail(t, must.Err(nodes.Build(stopped, endless)), context.Canceled)
+	must.Fail(t, must.Err(nodes.Load(stopped, m.Root())), context.Canceled)
 }
 
 func TestWriteErrors(t *testing.T) {
 	b := newBlocks()
 	m := sequenceTree(t, b, 500)
 	b.refuse = store.ErrReadOnly
-	if _, err := m.Edit(ctx, []prolly.Edit{{Key: []byte("x"), Value: []byte{1}}}); !errors.Is(err,
-		store.ErrReadOnly) {
-		t.Errorf("Edit: %v", err)
-	}
+	must.Fail(t, must.Err(m.Edit(ctx, []prolly.Edit{{Key: []byte("x"), Value: []byte{1}}})), store.ErrReadOnly, "Edit")
 	// Edits that leave one chunk of many, or none, take other write paths.
 	var all []prolly.Edit
 	for i := range 500 {
@@ -153,10 +147,9 @@ func TestWriteErrors(t *testing.T) {
 		must.Fail(t, must.Err(m.Edit(ctx, edits)), store.ErrReadOnly, "Edit of ", len(edits))
 	}
 	nodes := prolly.NewNodes(b, nil)
-	_, err := nodes.Build(ctx, model{}.seq())
-	must.Fail(t, err, store.ErrReadOnly)
+	must.Fail(t, must.Err(nodes.Build(ctx, model{}.seq())), store.ErrReadOnly)
 	broken := errors.New("broken source")
-	_, err = nodes.Build(ctx, func(yield func(prolly.Entry, error) bool) {
+	_, err := nodes.Build(ctx, func(yield func(prolly.Entry, error) bool) {
 		yield(prolly.Entry{}, broken)
 	})
 	must.True(t, err == broken, "Build passes on %v", err)
@@ -196,9 +189,8 @@ func TestInput(t *testing.T) {
 	for _, c := range cases {
 		for _, tree := range []*prolly.Map{build(t, nodes, nil), build(t, nodes, model{"q": "\x01"})} {
 			next, err := tree.Edit(ctx, c.edits)
-			if (err == nil) != c.ok || err != nil && !errors.Is(err, prolly.ErrInput) {
-				t.Errorf("%s: Edit: %v", c.name, err)
-			}
+			must.True(t, (err == nil) == c.ok && (err == nil || errors.Is(err, prolly.ErrInput)),
+				"%s: Edit: %v", c.name, err)
 			if err == nil {
 				check(t, next)
 			}
@@ -210,9 +202,8 @@ func TestInput(t *testing.T) {
 				}
 			}
 		})
-		if (err == nil) != c.ok || err != nil && !errors.Is(err, prolly.ErrInput) {
-			t.Errorf("%s: Build: %v", c.name, err)
-		}
+		must.True(t, (err == nil) == c.ok && (err == nil || errors.Is(err, prolly.ErrInput)),
+			"%s: Build: %v", c.name, err)
 	}
 }
 
@@ -227,9 +218,7 @@ func TestLargestChunk(t *testing.T) {
 	}
 	b := newBlocks()
 	tree := build(t, prolly.NewNodes(b, nil), m)
-	if tree.Height() != 1 || len(b.data) != 1 {
-		t.Fatalf("height %d, %d blocks", tree.Height(), len(b.data))
-	}
+	must.Require(t, tree.Height() == 1 && len(b.data) == 1, "height %d, %d blocks", tree.Height(), len(b.data))
 	check(t, tree)
 	must.OK(t, ipld.Check(b.data[tree.Root()]))
 }

@@ -29,9 +29,8 @@ func TestGolden(t *testing.T) {
 	must.Equal(t, tree.Len(), 12345, "root")
 	empty := build(t, prolly.NewNodes(newBlocks(), nil), nil)
 	const want = "bafyreidimdhg65qe6eyavbeo62jcm4ymsbxf6pdm7a5tljyutob6afjmc4"
-	if got := empty.Root().String(); got != want || empty.Len() != 0 || empty.Height() != 1 {
-		t.Errorf("empty tree %s", got)
-	}
+	got := empty.Root().String()
+	must.True(t, got == want && empty.Len() == 0 && empty.Height() == 1, "empty tree %s", got)
 }
 
 // TestBulkEdit replaces, removes and adds entries in every chunk of a large tree.
@@ -62,9 +61,8 @@ func TestBulkEdit(t *testing.T) {
 	for _, k := range want.keys() {
 		all = append(all, prolly.Edit{Key: []byte(k)})
 	}
-	if last := edit(t, next, all[:len(all)-1]); last.Len() != 1 || last.Height() != 1 {
-		t.Errorf("%d entries in %d levels left", last.Len(), last.Height())
-	}
+	last := edit(t, next, all[:len(all)-1])
+	must.True(t, last.Len() == 1 && last.Height() == 1, "%d entries in %d levels left", last.Len(), last.Height())
 }
 
 // TestStopEarly stops each iteration at its first element, and starts it again.
@@ -74,9 +72,8 @@ func TestStopEarly(t *testing.T) {
 	for range 2 {
 		seen := 0
 		for e, err := range entries {
-			if seen++; err != nil || string(e.Key) != sequence(0) {
-				t.Errorf("first entry %q, %v", e.Key, err)
-			}
+			seen++
+			must.True(t, err == nil && string(e.Key) == sequence(0), "first entry %q, %v", e.Key, err)
 			break
 		}
 		must.Equal(t, seen, 1, "entries")
@@ -115,9 +112,8 @@ func TestWalk(t *testing.T) {
 	seen := map[ipld.CID]int{}
 	last := tree.Height()
 	must.OK(t, tree.Walk(ctx, func(c ipld.CID, level int) (bool, error) {
-		if _, twice := seen[c]; twice || level > last {
-			t.Errorf("chunk %s of level %d", c, level)
-		}
+		_, twice := seen[c]
+		must.True(t, !twice && level <= last, "chunk %s of level %d", c, level)
 		seen[c] = level
 		last = tree.Height()
 		return true, nil
@@ -185,9 +181,8 @@ func TestConcurrentUse(t *testing.T) {
 			rng := newRand(uint64(worker))
 			for range 60 {
 				k := keys[rng.IntN(len(keys))]
-				if v, ok, err := tree.Get(ctx, []byte(k)); !ok || err != nil || string(v) != m[k] {
-					t.Errorf("Get: %x, %v, %v", v, ok, err)
-				}
+				v, ok, err := tree.Get(ctx, []byte(k))
+				must.True(t, ok && err == nil && string(v) == m[k], "Get: %x, %v, %v", v, ok, err)
 				next, err := tree.Edit(ctx, []prolly.Edit{{Key: []byte(k)}})
 				if err != nil || next.Len() != tree.Len()-1 {
 					t.Errorf("Edit: %v", err)
@@ -218,11 +213,9 @@ func TestFill(t *testing.T) {
 	got := must.Get(empty.Fill(ctx, slices.Values(edits)))(t)
 	want := build(t, nodes, model{"a": "\x01", "c": "\x02"})
 	must.Equal(t, got.Root(), want.Root(), "root")
-	_, err := got.Fill(ctx, slices.Values(edits))
-	must.Fail(t, err, prolly.ErrInput)
+	must.Fail(t, must.Err(got.Fill(ctx, slices.Values(edits))), prolly.ErrInput)
 	slices.Reverse(edits)
-	_, err = empty.Fill(ctx, slices.Values(edits))
-	must.Fail(t, err, prolly.ErrInput)
+	must.Fail(t, must.Err(empty.Fill(ctx, slices.Values(edits))), prolly.ErrInput)
 }
 
 // mergeModel is the three-way merge by its definition; it returns the conflicts too.

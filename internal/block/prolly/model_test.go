@@ -167,9 +167,7 @@ func modelDiff(a, b model) []prolly.Change {
 func compareReads(t *testing.T, rng *rand.Rand, src keySource, tree *prolly.Map, want model) {
 	t.Helper()
 	keys := want.keys()
-	if tree.Len() != uint64(len(keys)) {
-		t.Fatalf("Len %d, want %d", tree.Len(), len(keys))
-	}
+	must.Require(t, tree.Len() == uint64(len(keys)), "Len %d, want %d", tree.Len(), len(keys))
 	for range 10 {
 		from, to := bound(rng, src, keys), bound(rng, src, keys)
 		compareRange(t, tree, want, keys, from, to)
@@ -180,10 +178,9 @@ func compareReads(t *testing.T, rng *rand.Rand, src keySource, tree *prolly.Map,
 		}
 		i := rng.IntN(len(keys) + 2)
 		e, ok, err := tree.At(ctx, uint64(i))
-		if err != nil || ok != (i < len(keys)) || ok && (string(e.Key) != keys[i] ||
-			string(e.Value) != want[keys[i]]) {
-			t.Fatalf("At(%d) = %q, %v, %v", i, e.Key, ok, err)
-		}
+		must.Require(t, err == nil && ok == (i < len(keys)) &&
+			(!ok || (string(e.Key) == keys[i] && string(e.Value) == want[keys[i]])),
+			"At(%d) = %q, %v, %v", i, e.Key, ok, err)
 	}
 }
 

@@ -55,17 +55,14 @@ func TestStage(t *testing.T) {
 		t.Errorf("%+v: only the block that is not buffered may be read from below", got)
 	}
 	missing := storetest.Block(4, 100)
-	_, err := s.Get(ctx, missing.CID)
-	must.Fail(t, err, store.ErrNotFound)
-	if has, err := s.Has(ctx, missing.CID); err != nil || has {
-		t.Errorf("Has of a missing block: %v, %v", has, err)
-	}
+	must.Fail(t, must.Err(s.Get(ctx, missing.CID)), store.ErrNotFound)
+	has, err := s.Has(ctx, missing.CID)
+	must.True(t, err == nil && !has, "Has of a missing block: %v, %v", has, err)
 
 	must.OK(t, s.Put(ctx, missing)) // exceeds the limit
 	must.Same(t, ids(s.Pending()), []string{}, "pending after the limit")
-	if got := base.Counts(); got.BlocksWritten != 3 || got.BytesWritten != 300 {
-		t.Errorf("%+v, want 3 blocks and 300 bytes written", got)
-	}
+	got := base.Counts()
+	must.True(t, got.BlocksWritten == 3 && got.BytesWritten == 300, "%+v, want 3 blocks and 300 bytes written", got)
 	must.OK(t, s.Put(ctx, a))
 	must.OK(t, s.Flush(ctx))
 	must.OK(t, s.Flush(ctx))
@@ -88,10 +85,9 @@ func TestStageGetEach(t *testing.T) {
 	var got []string
 	must.OK(t, s.GetEach(t.Context(), cids, func(c ipld.CID, data []byte, err error) error {
 		want := append(blocks, blocks[1])[len(got)]
-		if missing := len(got) == 3; c != want.CID || missing != errors.Is(err, store.ErrNotFound) ||
-			!missing && !bytes.Equal(data, want.Data) {
-			t.Errorf("call %d: %s, %q, %v", len(got), c, data, err)
-		}
+		missing := len(got) == 3
+		must.True(t, c == want.CID && missing == errors.Is(err, store.ErrNotFound) &&
+			(missing || bytes.Equal(data, want.Data)), "call %d: %s, %q, %v", len(got), c, data, err)
 		got = append(got, c.String())
 		return nil
 	}))
@@ -147,9 +143,8 @@ func TestStageConcurrency(t *testing.T) {
 				b := storetest.Block(w*100+n, 60)
 				err := s.Put(ctx, b)
 				must.True(t, err == nil, "%v", err)
-				if got, err := s.Get(ctx, b.CID); err != nil || !bytes.Equal(got, b.Data) {
-					t.Errorf("Get after Put: %q, %v", got, err)
-				}
+				got, err := s.Get(ctx, b.CID)
+				must.True(t, err == nil && bytes.Equal(got, b.Data), "Get after Put: %q, %v", got, err)
 				s.Pending()
 			}
 		})
@@ -184,9 +179,8 @@ func TestCheckNext(t *testing.T) {
 	}
 	for _, tt := range tests {
 		err := tt.old.CheckNext(tt.next)
-		if (err == nil) != tt.ok || (err != nil && !errors.Is(err, store.ErrSequence)) {
-			t.Errorf("%d after %d: %v, want ok %v", tt.next.Seq, tt.old.Seq, err, tt.ok)
-		}
+		must.True(t, (err == nil) == tt.ok && (err == nil || errors.Is(err, store.ErrSequence)),
+			"%d after %d: %v, want ok %v", tt.next.Seq, tt.old.Seq, err, tt.ok)
 	}
 }
 
@@ -202,8 +196,7 @@ func TestErrors(t *testing.T) {
 			fmt.Sprintf("corrupt block: want %s, stored bytes are %s", a, b)},
 	}
 	for _, tt := range tests {
-		wrapped := fmt.Errorf("read: %w", tt.err)
-		must.Fail(t, wrapped, tt.is, "which")
+		must.Fail(t, fmt.Errorf("read: %w", tt.err), tt.is, "which")
 		must.Equal(t, tt.err.Error(), tt.text, "which")
 	}
 }

@@ -186,9 +186,7 @@ func TestCrash(t *testing.T) {
 	})
 	must.OK(t, workload(fs, 40, &acked))
 	t.Logf("%d changes, power cut at %d: %v", fs.Ops(), points, kinds)
-	if points < 20 || acked.Load() != 40 {
-		t.Errorf("%d points tested, %d operations", points, acked.Load())
-	}
+	must.True(t, points >= 20 && acked.Load() == 40, "%d points tested, %d operations", points, acked.Load())
 }
 
 // TestFailingDisk makes every change from the k-th on fail, for many k: calls return with a suitable error, and
@@ -340,9 +338,8 @@ func TestCommitsShareSyncs(t *testing.T) {
 		t.Helper()
 		durable := must.Get(s.Begin(t.Context(), opHead(seq-1), opHead(seq)))(t)
 		wg.Go(func() {
-			if err := durable(); err != nil {
-				t.Error(err)
-			}
+			err := durable()
+			must.True(t, err == nil, "%v", err)
 		})
 	}
 	begin(2)
@@ -350,13 +347,11 @@ func TestCommitsShareSyncs(t *testing.T) {
 	for n := range uint64(others) {
 		begin(3 + n)
 	}
-	_, err := beginOp(s, 3)
-	must.Fail(t, err, store.ErrHeadMoved)
+	must.Fail(t, must.Err(beginOp(s, 3)), store.ErrHeadMoved)
 	must.Equal(t, must.Get(s.Head(t.Context()))(t), opHead(1), "head")
 	close(release)
 	wg.Wait()
 	must.Equal(t, must.Get(s.Head(t.Context()))(t), opHead(2+others), "head")
-	if n := syncs.Load(); n > 3 {
-		t.Errorf("%d syncs of %d commits", n, 1+others)
-	}
+	n := syncs.Load()
+	must.True(t, n <= 3, "%d syncs of %d commits", n, 1+others)
 }

@@ -92,9 +92,8 @@ func TestCompactLeavesNoBytes(t *testing.T) {
 	must.Fail(t, s.Compact(short), context.DeadlineExceeded)
 	close(stop)
 	must.OK(t, s.Compact(ctx))
-	if with := filesWith(t, dir, secretText); len(with) > 0 {
-		t.Errorf("the text is still in %v", with)
-	}
+	with := filesWith(t, dir, secretText)
+	must.True(t, len(with) == 0, "the text is still in %v", with)
 	must.OK(t, s.Keys(ctx, func(e RawEntry) error {
 		must.True(t, !bytes.Contains(e.Value, secretText), "key %x holds the text", e.Key)
 		return nil
@@ -204,9 +203,8 @@ func TestFormatRecord(t *testing.T) {
 		must.OK(t, errors.Join(commitOp(s, 1), s.db.Set(formatKey, tt.value, nil), s.Close()))
 		for _, readOnly := range []bool{true, false} {
 			s, err := Open("/repo/.mnem", Options{FS: fs, ReadOnly: readOnly})
-			if !errors.Is(err, tt.want) || err != nil && !strings.Contains(err.Error(), tt.text) {
-				t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
-			}
+			must.True(t, errors.Is(err, tt.want) && (err == nil || strings.Contains(err.Error(), tt.text)),
+				"%s: %v, want %v", tt.name, err, tt.want)
 			if err == nil {
 				must.OK(t, s.Close())
 			}
@@ -241,9 +239,8 @@ func TestCheckErasing(t *testing.T) {
 		got = nil
 		must.OK(t, s.Check(ctx, nil, func(m string) error { got = append(got, m); return nil }))
 	}
-	if check(); len(got) > 0 {
-		t.Errorf("faults of a sound store: %q", got)
-	}
+	check()
+	must.True(t, len(got) == 0, "faults of a sound store: %q", got)
 	must.OK(t, errors.Join(s.db.Set(Facts.key(gone.CID), gone.Data, nil), s.db.Delete(formatKey, nil)))
 	check()
 	must.True(t, len(got) == 2 && strings.Contains(got[0], "redacted") && strings.Contains(got[1], "format"),
@@ -287,8 +284,7 @@ func TestReadWhileItComes(t *testing.T) {
 	defer s.Close()
 	b := secret(1)
 	must.OK(t, s.Redact(ctx, store.Redaction{CID: b.CID, Stub: []byte("stub"), Open: true}))
-	_, err := s.Facts().Get(ctx, b.CID)
-	must.Fail(t, err, store.ErrRedacted)
+	must.Fail(t, must.Err(s.Facts().Get(ctx, b.CID)), store.ErrRedacted)
 	must.OK(t, s.Facts().Put(ctx, b))
 	if err := s.absent(ctx, b.CID); err != nil { // of a Get that looked before it arrived
 		t.Error(err)

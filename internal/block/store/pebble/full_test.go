@@ -83,9 +83,8 @@ func ext4Place(t *testing.T, megabytes int) *smallPlace {
 	}
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
-		if out, err := exec.CommandContext(ctx, "umount", "-l", dir).CombinedOutput(); err != nil {
-			t.Errorf("umount: %v: %s", err, out)
-		}
+		out, err := exec.CommandContext(ctx, "umount", "-l", dir).CombinedOutput()
+		must.True(t, err == nil, "umount: %v: %s", err, out)
 	})
 	return mounted(t, dir)
 }
@@ -157,8 +156,7 @@ func (f *filling) fill(t *testing.T, s *Store) {
 // check looks for every acknowledged operation.
 func (f *filling) check(t *testing.T, s *Store) {
 	t.Helper()
-	head := must.Get(s.Head(context.Background()))(t, "head")
-	must.Equal(t, head, f.head, "head")
+	must.Equal(t, must.Get(s.Head(context.Background()))(t, "head"), f.head, "head")
 	for _, c := range f.have {
 		must.Get(s.Facts().Get(context.Background(), c))(t)
 	}
@@ -194,9 +192,8 @@ func fillDisk(t *testing.T, p *smallPlace, killed bool) {
 	f, available := newFilling(), p.free()
 	s := p.open(t, true)
 	f.fill(t, s)
-	if free := p.free(); free > max(available/4, 7<<20) {
-		t.Errorf("refused with %d of %d bytes free", free, available)
-	}
+	free := p.free()
+	must.True(t, free <= max(available/4, 7<<20), "refused with %d of %d bytes free", free, available)
 	t.Logf("%d MB of blocks, %d of %d bytes free", len(f.have)*fillBlock>>20, p.free(), available)
 	leave(t, s, killed)
 
@@ -211,9 +208,8 @@ func fillDisk(t *testing.T, p *smallPlace, killed bool) {
 		}
 		leave(t, s, killed)
 	}
-	if after := p.free() + p.reserve(); after < before-1<<20 {
-		t.Errorf("five openings took %d of %d free bytes", before-after, before)
-	}
+	after := p.free() + p.reserve()
+	must.True(t, after >= before-1<<20, "five openings took %d of %d free bytes", before-after, before)
 
 	s = p.open(t, false)
 	must.OK(t, f.erase(s, 3), "a purge")
@@ -289,9 +285,8 @@ func checkFiles(t *testing.T, p *smallPlace) {
 		for kind := range want {
 			if strings.HasPrefix(name, kind) || strings.HasSuffix(name, kind) {
 				known = true
-				if want[kind]--; want[kind] < 0 {
-					t.Errorf("one %s too many: %s", kind, name)
-				}
+				want[kind]--
+				must.True(t, want[kind] >= 0, "one %s too many: %s", kind, name)
 			}
 		}
 		must.True(t, known, "left over: %s", name)

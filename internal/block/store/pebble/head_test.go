@@ -126,9 +126,8 @@ func TestSlotBytes(t *testing.T) {
 	digest := h.Operation.Digest()
 	must.True(t, len(got) == 56 && hex.EncodeToString(got[:20]) == want && bytes.Equal(got[20:52], digest[:]),
 		"slot is %x", got)
-	if slot := decodeSlot(headMagic, got, 0); slot.Head != h || slot.Damaged {
-		t.Errorf("slot decodes to %+v", slot)
-	}
+	slot := decodeSlot(headMagic, got, 0)
+	must.True(t, slot.Head == h && !slot.Damaged, "slot decodes to %+v", slot)
 	must.True(t, decodeSlot(headMagic, got, 1).Damaged, "a slot in the wrong place is accepted")
 	for i := range got {
 		for bit := range 8 {
@@ -138,9 +137,8 @@ func TestSlotBytes(t *testing.T) {
 			must.True(t, slot.Damaged && slot.Head.Seq == 0, "bit %d of byte %d flipped: %+v", bit, i, slot)
 		}
 	}
-	if slot := decodeSlot(headMagic, make([]byte, slotLen), 0); slot.Damaged || slot.Head.Seq != 0 {
-		t.Errorf("zeros decode to %+v", slot)
-	}
+	slot = decodeSlot(headMagic, make([]byte, slotLen), 0)
+	must.True(t, !slot.Damaged && slot.Head.Seq == 0, "zeros decode to %+v", slot)
 }
 
 func TestHeadRecord(t *testing.T) {
@@ -164,8 +162,7 @@ func TestHeadRecord(t *testing.T) {
 			link("operation", opHead(1).Operation)...),
 	}
 	for name, b := range bad {
-		_, err := decodeRecord(b)
-		must.Fail(t, err, store.ErrCorrupt, name)
+		must.Fail(t, must.Err(decodeRecord(b)), store.ErrCorrupt, name)
 	}
 }
 
@@ -198,14 +195,12 @@ func TestAcceptHead(t *testing.T) {
 			must.OK(t, s.Close())
 			damage(t, fs, readFile(t, fs, repo+"/head"))
 			for _, opts := range []Options{{FS: fs}, {FS: fs, ReadOnly: true}} {
-				_, err := Open(repo, opts)
-				must.Fail(t, err, store.ErrCorrupt, opts.ReadOnly)
+				must.Fail(t, must.Err(Open(repo, opts)), store.ErrCorrupt, opts.ReadOnly)
 			}
 			s = openFS(t, fs, Options{ReadOnly: true, AcceptHead: true})
 			must.Equal(t, must.Get(s.Head(ctx))(t), opHead(4), "accepted head")
 			must.OK(t, s.Close())
-			_, err := Open(repo, Options{FS: fs})
-			must.Fail(t, err, store.ErrCorrupt)
+			must.Fail(t, must.Err(Open(repo, Options{FS: fs})), store.ErrCorrupt)
 			s = openFS(t, fs, Options{AcceptHead: true})
 			must.OK(t, commitOp(s, 5))
 			must.OK(t, s.Close())
@@ -297,8 +292,7 @@ func TestMarkerVouches(t *testing.T) {
 	b := slices.Clone(marker)
 	copy(b[slotStride:], encodeSlot(markerMagic, store.Head{Seq: 5, Operation: opHead(9).Operation}))
 	writeFile(t, fs, repo+"/marker", b)
-	_, err = Open(repo, Options{FS: fs})
-	must.Fail(t, err, store.ErrCorrupt)
+	must.Fail(t, must.Err(Open(repo, Options{FS: fs})), store.ErrCorrupt)
 }
 
 // TestMarkerDamaged damages the marker: it still proves that there were operations, and is repaired if all else is
@@ -315,8 +309,7 @@ func TestMarkerDamaged(t *testing.T) {
 		must.OK(t, errors.Join(err, s.Close()), name)
 		must.OK(t, fs.Remove(repo+"/head"))
 		writeFile(t, fs, repo+"/marker", b)
-		_, err = Open(repo, Options{FS: fs})
-		must.Fail(t, err, store.ErrCorrupt, name)
+		must.Fail(t, must.Err(Open(repo, Options{FS: fs})), store.ErrCorrupt, name)
 	}
 }
 

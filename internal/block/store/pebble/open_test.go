@@ -131,9 +131,8 @@ func TestReadOnlyDirectory(t *testing.T) {
 		return &iofs.PathError{Op: op.Kind, Path: op.Path, Err: syscall.EROFS}
 	}
 	_, err := Open(repo, Options{FS: testkit.NewCrashFS(mem, refused), ReadOnly: true})
-	if !errors.Is(err, syscall.EROFS) || errors.Is(err, store.ErrBusy) || !strings.Contains(err.Error(), "LOCK") {
-		t.Errorf("error %v, want one about the lock file", err)
-	}
+	must.True(t, errors.Is(err, syscall.EROFS) && !errors.Is(err, store.ErrBusy) &&
+		strings.Contains(err.Error(), "LOCK"), "error %v, want one about the lock file", err)
 	// If only the lock can be taken, reading works.
 	locks := func(op testkit.Op) error {
 		if op.Kind == "lock" {
@@ -175,9 +174,8 @@ func TestKeys(t *testing.T) {
 		Unknown: len(unknown), Cells: 1, Derived: 1, Facts: perCommit, Head: 1, Note: 1, Format: 1,
 		Redactions: 1,
 	}
-	if diff := cmp.Diff(want, got); diff != "" || !slices.IsSorted(keys) {
-		t.Errorf("entries by space (-want +got):\n%s", diff)
-	}
+	diff := cmp.Diff(want, got)
+	must.True(t, diff == "" && slices.IsSorted(keys), "entries by space (-want +got):\n%s", diff)
 	seen := 0
 	err := s.Facts().Iterate(ctx, ipld.CID{}, func(b store.Block) error { seen++; return b.Verify() })
 	must.OK(t, err, "Iterate with unknown keys")
@@ -196,16 +194,13 @@ func TestWrongValues(t *testing.T) {
 	for _, blocks := range []store.Blocks{s.Facts(), s.Derived()} {
 		var corrupt *store.CorruptError
 		data, err := blocks.Get(ctx, b.CID)
-		if !errors.As(err, &corrupt) || corrupt.Want != b.CID ||
-			corrupt.Got != ipld.Sum(ipld.Raw, []byte("other")) || data != nil {
-			t.Errorf("Get: %q, %v", data, err)
-		}
+		must.True(t, errors.As(err, &corrupt) && corrupt.Want == b.CID &&
+			corrupt.Got == ipld.Sum(ipld.Raw, []byte("other")) && data == nil, "Get: %q, %v", data, err)
 		// Putting the block repairs it.
 		must.OK(t, blocks.Put(ctx, b))
 		must.Get(blocks.Get(ctx, b.CID))(t)
 	}
-	_, err := s.Derived().Cell(ctx, b.CID)
-	must.Fail(t, err, store.ErrCorrupt)
+	must.Fail(t, must.Err(s.Derived().Cell(ctx, b.CID)), store.ErrCorrupt)
 }
 
 // TestLargeCommit commits more than fits into a batch and a memtable.

@@ -102,10 +102,9 @@ func TestBusy(t *testing.T) {
 	}
 	got, err := ReadOwner(dir, nil)
 	must.True(t, err == nil && got.PID == p.Process.Pid && got.Protocol == 1, "owner %+v, %v", got, err)
-	if info, err := os.Stat(dir + "/owner"); err != nil ||
-		runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
-		t.Errorf("owner file: %v, %v", info, err)
-	}
+	info, err := os.Stat(dir + "/owner")
+	must.True(t, err == nil && (runtime.GOOS == "windows" || info.Mode().Perm() == 0o600),
+		"owner file: %v, %v", info, err)
 	p.finish(t)
 	must.Equal(t, must.Get(ReadOwner(dir, nil))(t), (Owner{}), "owner after closing")
 	s := openDisk(t, dir, Options{})
@@ -123,8 +122,7 @@ func TestKilledOwner(t *testing.T) {
 		_ = p.Wait()
 		must.Equal(t, must.Get(ReadOwner(dir, nil))(t).PID, p.Process.Pid, "owner left behind")
 		s := openDisk(t, dir, Options{ReadOnly: seq%2 == 0, Owner: owner()})
-		head := must.Get(checkStore(s, seq))(t, "head")
-		must.Equal(t, head, opHead(seq), "head")
+		must.Equal(t, must.Get(checkStore(s, seq))(t, "head"), opHead(seq), "head")
 		must.Equal(t, must.Get(ReadOwner(dir, nil))(t).PID, os.Getpid(), "owner after taking over")
 		must.OK(t, s.Close())
 	}
@@ -161,8 +159,7 @@ func TestBusyInProcess(t *testing.T) {
 	}
 	s := openDisk(t, first, Options{Create: true})
 	for _, dir := range paths {
-		_, err := Open(dir, Options{})
-		must.Fail(t, err, store.ErrBusy, dir)
+		must.Fail(t, must.Err(Open(dir, Options{})), store.ErrBusy, dir)
 	}
 	must.OK(t, s.Close())
 }

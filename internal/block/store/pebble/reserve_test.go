@@ -38,9 +38,8 @@ func smallDisk(t *testing.T, size string) string {
 	}
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
-		if out, err := exec.CommandContext(ctx, "umount", "-l", dir).CombinedOutput(); err != nil {
-			t.Errorf("umount: %v: %s", err, out)
-		}
+		out, err := exec.CommandContext(ctx, "umount", "-l", dir).CombinedOutput()
+		must.True(t, err == nil, "umount: %v: %s", err, out)
 	})
 	return dir
 }
@@ -93,9 +92,8 @@ func TestFullDisk(t *testing.T) {
 	must.OK(t, errors.Join(s.Close(), os.Remove(second), os.Remove(filler)))
 	s = openDisk(t, dir, Options{Uncompressed: true})
 	must.OK(t, s.Compact(erasing))
-	if with := filesWith(t, filepath.Join(dir, dbName), secretText); len(with) > 0 {
-		t.Errorf("%q still have it", with)
-	}
+	with := filesWith(t, filepath.Join(dir, dbName), secretText)
+	must.True(t, len(with) == 0, "%q still have it", with)
 	must.OK(t, errors.Join(commitOp(s, 4), s.Close()))
 	info, err := os.Stat(filepath.Join(dir, reserveName))
 	must.True(t, err == nil && info.Size() >= 4<<20 && info.Size() <= maxReserve,
@@ -165,9 +163,8 @@ func TestStepsCoverAll(t *testing.T) {
 	must.Get(s.Facts().Get(ctx, storetest.Block(1, size).CID))(t, "the store stopped")
 	mem.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 8 * stepBytes}) // less than the database
 	must.OK(t, s.Compact(ctx))
-	if after := s.db.Metrics().DiskSpaceUsage(); after > before*2/3 {
-		t.Errorf("%d bytes before, %d after", before, after)
-	}
+	after := s.db.Metrics().DiskSpaceUsage()
+	must.True(t, after <= before*2/3, "%d bytes before, %d after", before, after)
 	for n := range blocks {
 		ok, err := s.Facts().Has(ctx, storetest.Block(n, size).CID)
 		must.Require(t, err == nil && ok == (n%2 == 1), "block %d: %v, %v", n, ok, err)
@@ -262,9 +259,8 @@ func TestReclaim(t *testing.T) {
 	if err := s.Close(); err != nil { // which removes tables that no iterator reads any more
 		t.Fatal(err)
 	}
-	if after, _ := sizeOf(t, dir, ".sst"); after > before/4 {
-		t.Errorf("tables of %d bytes before, %d after", before, after)
-	}
+	after, _ := sizeOf(t, dir, ".sst")
+	must.True(t, after <= before/4, "tables of %d bytes before, %d after", before, after)
 	ro := openDisk(t, dir, Options{ReadOnly: true})
 	defer ro.Close()
 	must.Fail(t, ro.Reclaim(ctx), store.ErrReadOnly)

@@ -44,9 +44,8 @@ func TestScratch(t *testing.T) {
 	}
 	for i, want := range []string{"neo", "wot"} {
 		b := make([]byte, 3)
-		if _, err := files[i].ReadAt(b, 1); err != nil || string(b) != want {
-			t.Errorf("file %d has %q there, %v, want %q", i, b, err, want)
-		}
+		_, err := files[i].ReadAt(b, 1)
+		must.True(t, err == nil && string(b) == want, "file %d has %q there, %v, want %q", i, b, err, want)
 	}
 	must.OK(t, files[0].Close())
 	must.Equal(t, len(scratchFiles(t, dir)), 1, "files")
@@ -61,9 +60,8 @@ func TestScratch(t *testing.T) {
 	must.Fail(t, err, store.ErrReadOnly, "scratch file of a store that is read")
 	must.Equal(t, len(scratchFiles(t, dir)), 1, "scratch file of a store that is read")
 	s = must.Get(Open(dir, Options{}))(t)
-	if names := scratchFiles(t, dir); names != nil {
-		t.Errorf("files %q are left", names)
-	}
+	names := scratchFiles(t, dir)
+	must.True(t, names == nil, "files %q are left", names)
 	if err := errors.Join(s.Close(), files[1].Close()); err == nil {
 		t.Error("a file that is gone was removed") // and nothing worse
 	}
@@ -111,9 +109,8 @@ func TestReadsOfLookUps(t *testing.T) {
 	flushTables(t, fs, tables, each)
 	s = openFS(t, fs, Options{ReadOnly: true})
 	defer s.Close()
-	if n := s.db.Metrics().Levels[0].TablesCount; n < tables {
-		t.Fatalf("%d tables", n)
-	}
+	n := s.db.Metrics().Levels[0].TablesCount
+	must.Require(t, n >= tables, "%d tables", n)
 	fs.reads.Store(0)
 	for i := range looked {
 		b := storetest.Block(i*(tables*each/looked), 300)
@@ -121,9 +118,8 @@ func TestReadsOfLookUps(t *testing.T) {
 	}
 	reads := int(fs.reads.Load())
 	t.Logf("%d reads for %d blocks in %d tables", reads, looked, tables)
-	if most := looked + looked/10 + ofTable*tables; reads > most {
-		t.Errorf("%d reads for %d blocks in %d tables, want at most %d", reads, looked, tables, most)
-	}
+	most := looked + looked/10 + ofTable*tables
+	must.True(t, reads <= most, "%d reads for %d blocks in %d tables, want at most %d", reads, looked, tables, most)
 }
 
 // flushTables writes tables of blocks into the database without compacting them.
@@ -170,12 +166,10 @@ func TestPutLooksForASample(t *testing.T) {
 	put(blocks(0, stored))
 	must.OK(t, s.db.Flush())
 	const end = stored + n
-	if looks, written := put(blocks(stored, end)); looks > 4*sample || written < n*size {
-		t.Errorf("%d new blocks: %d looks, %d bytes written", n, looks, written)
-	}
-	if _, written := put(blocks(0, stored)); written > stored*size/20 {
-		t.Errorf("%d blocks that are there: %d bytes written", stored, written)
-	}
+	looks, written := put(blocks(stored, end))
+	must.True(t, looks <= 4*sample && written >= n*size, "%d new blocks: %d looks, %d bytes written", n, looks, written)
+	_, written = put(blocks(0, stored))
+	must.True(t, written <= stored*size/20, "%d blocks that are there: %d bytes written", stored, written)
 	if _, written := put(blocks(stored/2, end+n)); written < n*size || written > 2*n*size {
 		t.Errorf("%d blocks, %d of them new: %d bytes written", end+n-stored/2, n, written)
 	}
@@ -194,9 +188,8 @@ func TestNewcomersWait(t *testing.T) {
 	open := func() *Store { return must.Get(Open(dir, opts))(t) }
 	held := open()
 	file := filepath.Join(dir, QueueName)
-	if info, err := os.Stat(file); err != nil || info.Size() != 0 || info.Mode().Perm()&0o077 != 0 {
-		t.Fatalf("the queue: %v %v", info, err)
-	}
+	info, err := os.Stat(file)
+	must.Require(t, err == nil && info.Size() == 0 && info.Mode().Perm()&0o077 == 0, "the queue: %v %v", info, err)
 	for round := range rounds {
 		var order []string // in which processes had the store; each opened it after the previous one closed it
 		waited := make(chan error, 1)

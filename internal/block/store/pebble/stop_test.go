@@ -35,9 +35,8 @@ func wantStopped(t *testing.T, s *Store, fs vfs.FS, cause error, acked uint64) {
 		must.Fail(t, err, cause, name, ": error")
 		must.True(t, !errors.Is(err, store.ErrUnknown), "%s: %v, and nothing was begun", name, err)
 	}
-	if err := s.Close(); err != nil && !errors.Is(err, ErrStopped) {
-		t.Errorf("Close: %v", err)
-	}
+	err := s.Close()
+	must.True(t, err == nil || errors.Is(err, ErrStopped), "Close: %v", err)
 	must.OK(t, checkRecovery(fs, acked))
 }
 
@@ -105,9 +104,8 @@ func wantTold(t *testing.T, fs vfs.FS, acked uint64, err error) {
 	s := openFS(t, fs, Options{})
 	head, headErr := s.Head(t.Context())
 	made := head.Seq > acked
-	if headErr != nil || made && !errors.Is(err, store.ErrUnknown) {
-		t.Errorf("operation %d: made %v, by the error %v; %v", acked+1, made, err, headErr)
-	}
+	must.True(t, headErr == nil && (!made || errors.Is(err, store.ErrUnknown)),
+		"operation %d: made %v, by the error %v; %v", acked+1, made, err, headErr)
 	must.OK(t, s.Close())
 }
 
@@ -118,14 +116,12 @@ func TestCallbackPanic(t *testing.T) {
 	must.OK(t, commitOp(s, 1))
 	func() {
 		defer func() {
-			if r := recover(); r != "mine" {
-				t.Errorf("recovered %v", r)
-			}
+			r := recover()
+			must.True(t, r == "mine", "recovered %v", r)
 		}()
 		_ = s.Facts().Iterate(ctx, ipld.CID{}, func(store.Block) error { panic("mine") })
 	}()
-	_, err := s.Facts().Get(ctx, storetest.Block(1, 8).CID)
-	must.Fail(t, err, store.ErrNotFound)
+	must.Fail(t, must.Err(s.Facts().Get(ctx, storetest.Block(1, 8).CID)), store.ErrNotFound)
 	must.OK(t, s.Close())
 }
 
@@ -148,9 +144,8 @@ func TestDormantThatCannotWake(t *testing.T) {
 	must.OK(t, s.Close())
 	q.Grow(-q.Free())
 	s = openFS(t, q, Options{})
-	if err := commitOp(s, acked+1); !errors.Is(err, store.ErrNoRoom) || !s.dormant.Load() {
-		t.Fatalf("a commit on a full disk: %v", err)
-	}
+	err := commitOp(s, acked+1)
+	must.Require(t, errors.Is(err, store.ErrNoRoom) && s.dormant.Load(), "a commit on a full disk: %v", err)
 	q.Grow(quota)
 	fills.Store(true)
 	if err := s.Room(t.Context()); !errors.Is(err, ErrStopped) { // the call that opens it
