@@ -108,10 +108,9 @@ func TestFsckMerge(t *testing.T) {
 // TestAmend replaces the newest commit; the change keeps its id.
 func TestAmend(t *testing.T) {
 	r := repokit.OpenMem(t)
-	if _, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(repokit.TwoPeople), "x"),
-		core.CommitOptions{Stamp: repokit.By, Amend: true}); err == nil {
-		t.Error("amended a branch without commits")
-	}
+	_, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(repokit.TwoPeople), "x"),
+		core.CommitOptions{Stamp: repokit.By, Amend: true})
+	must.True(t, err != nil, "amended a branch without commits")
 	first := repokit.Lines(t, r, repokit.TwoPeople)
 	second := repokit.Lines(t, r, `{"node":{"key":"carol","type":"Person"}}`)
 	old := repokit.Head(t, r).Commit()
@@ -124,15 +123,13 @@ func TestAmend(t *testing.T) {
 	}
 	res := amend(`{"node":{"key":"dave","type":"Person"}}`, "")
 	got := repokit.Head(t, r).Commit()
-	if res.Nodes != (state.Counts{Added: 2}) || len(res.Parents) != 1 || res.Parents[0] != first.Commit {
-		t.Errorf("%+v", res)
-	}
+	must.True(t, res.Nodes == (state.Counts{Added: 2}) && len(res.Parents) == 1 && res.Parents[0] == first.Commit,
+		"%+v", res)
 	must.True(t, got.Change == old.Change && got.Message == old.Message && got.Height == old.Height,
 		"amended to %+v, from %+v", got, old)
 	second.Commit = res.Commit
-	if res = amend("\n", ""); !res.NoChange || res.Commit != second.Commit {
-		t.Errorf("amended to the same: %+v", res)
-	}
+	res = amend("\n", "")
+	must.True(t, res.NoChange && res.Commit == second.Commit, "amended to the same: %+v", res)
 	if res = amend("\n", "better"); res.NoChange || repokit.Said(t, r, repokit.Head(t, r).Commit().Message) != "better" {
 		t.Errorf("the message stays: %+v", res)
 	}
@@ -201,10 +198,9 @@ func TestFsckFindsTheSameAtOnce(t *testing.T) {
 		n := len(got.Errors)
 		around := slices.ContainsFunc(got.Errors, func(e care.FsckError) bool { return e.Kind == care.FsckStore })
 		got.Errors = slices.DeleteFunc(got.Errors, func(e care.FsckError) bool { return e.Kind == care.FsckStore })
-		if st.times != 1 || got.Blocks != want.Blocks || !around || n != len(want.Errors)+1 ||
-			!slices.Equal(got.Errors, want.Errors) {
-			t.Errorf("up to block %d: %d blocks, %v, want %d, %v", most, got.Blocks, got.Errors, want.Blocks, want.Errors)
-		}
+		must.True(t, st.times == 1 && got.Blocks == want.Blocks && around && n == len(want.Errors)+1 &&
+			slices.Equal(got.Errors, want.Errors),
+			"up to block %d: %d blocks, %v, want %d, %v", most, got.Blocks, got.Errors, want.Blocks, want.Errors)
 	}
 }
 
@@ -373,9 +369,7 @@ func TestWorkOfFullFsck(t *testing.T) {
 		each = append(each, float64(read)/float64(n))
 		t.Logf("%d commits: %d blocks read, %.0f for each", n, read, each[len(each)-1])
 	}
-	if each[1] > 2*each[0] {
-		t.Errorf("%.0f blocks read for each of 400 commits, %.0f of 100", each[1], each[0])
-	}
+	must.True(t, each[1] <= 2*each[0], "%.0f blocks read for each of 400 commits, %.0f of 100", each[1], each[0])
 }
 
 // TestFullFsckFindsOldIndexes gives a commit in the midst of a history the index of its parent.
@@ -447,9 +441,7 @@ func TestFsckReadsRecordsOnce(t *testing.T) {
 	report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
 	must.Require(t, err == nil && len(report.Errors) <= 0, "%v %v", report.Errors, err)
 	for kind, want := range map[string]int{graph.KindNode: 1, graph.KindEdge: 1, graph.KindEmbedding: 1, dense: 2} {
-		if len(read[kind]) != n {
-			t.Errorf("%d records read that are of kind %s, want %d", len(read[kind]), kind, n)
-		}
+		must.True(t, len(read[kind]) == n, "%d records read that are of kind %s, want %d", len(read[kind]), kind, n)
 		for c, times := range read[kind] {
 			must.Equal(t, times, want, kind, " ", c, " is read")
 		}
@@ -509,23 +501,18 @@ func TestKnownRecords(t *testing.T) {
 	for i, item := range items {
 		key := id(i + 1)
 		entries, ok := k.Has(state.RoleEdge, key[:], item)
-		if sum -= entries; !ok {
-			t.Fatalf("edge %d is not known", i)
-		}
-		if _, ok := k.Has(state.RoleNode, key[:], item); ok {
-			t.Fatalf("edge %d is known as a node", i)
-		}
-		if _, ok := k.Has(state.RoleEdge, key[:], items[(i+1)%len(items)]); ok {
-			t.Fatalf("edge %d is known under another id", i)
-		}
-		if _, ok := k.Has(state.RoleEdge, key[:], ipld.AppendInt(nil, 1)); ok {
-			t.Fatal("a number is known")
-		}
+		sum -= entries
+		must.Require(t, ok, "edge %d is not known", i)
+		_, ok = k.Has(state.RoleNode, key[:], item)
+		must.Require(t, !ok, "edge %d is known as a node", i)
+		_, ok = k.Has(state.RoleEdge, key[:], items[(i+1)%len(items)])
+		must.Require(t, !ok, "edge %d is known under another id", i)
+		_, ok = k.Has(state.RoleEdge, key[:], ipld.AppendInt(nil, 1))
+		must.Require(t, !ok, "a number is known")
 	}
 	must.Equal(t, sum, 0, "entries of edges and of trees differ")
-	if _, ok := (*view.KnownRecords)(nil).Has(state.RoleEdge, nil, items[0]); ok {
-		t.Error("nothing knows a record")
-	}
+	_, ok := (*view.KnownRecords)(nil).Has(state.RoleEdge, nil, items[0])
+	must.True(t, !ok, "nothing knows a record")
 }
 
 // TestKnownRecordsMemory bounds the memory for each record.
@@ -542,9 +529,8 @@ func TestKnownRecordsMemory(t *testing.T) {
 		c := repokit.Numbered(ipld.DagCBOR, i)
 		k.Add(view.KnownRecord{Record: k.Record(state.RoleNode, c.Bytes(), c)})
 	}
-	if each := (heap() - before) / n; each > 36 {
-		t.Errorf("%d bytes for each record", each)
-	}
+	each := (heap() - before) / n
+	must.True(t, each <= 36, "%d bytes for each record", each)
 	runtime.KeepAlive(k)
 }
 
@@ -572,9 +558,7 @@ func TestWorkOfFsckOfOperations(t *testing.T) {
 		each = append(each, float64(c.FactCounts.Counts().BlocksRead)/float64(n))
 		t.Logf("%d operations: %.1f blocks read for each", n, each[len(each)-1])
 	}
-	if each[1] > 1.5*each[0] {
-		t.Errorf("%.1f blocks read for each of 900 operations, %.1f of 150", each[1], each[0])
-	}
+	must.True(t, each[1] <= 1.5*each[0], "%.1f blocks read for each of 900 operations, %.1f of 150", each[1], each[0])
 }
 
 // TestFsckMissesOldViews removes single chunks of the refs of older operations.

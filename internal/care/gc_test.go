@@ -66,13 +66,10 @@ func TestGC(t *testing.T) {
 	after, derivedAfter := count(t, st)
 	must.True(t, after < before && derivedAfter <= derived,
 		"%d blocks after %d, derived %d after %d", after, before, derivedAfter, derived)
-	_, err := r.At(t.Context(), side.Commit)
-	must.Fail(t, err, store.ErrCorrupt)
-	_, err = r.Revisions().Resolve(t.Context(), side.Commit.String())
-	must.Fail(t, err, store.ErrNotFound)
-	if n, _, _, _ := repokit.Head(t, r).Sizes(); n != 40 {
-		t.Errorf("%d nodes in the head", n)
-	}
+	must.Fail(t, must.Err(r.At(t.Context(), side.Commit)), store.ErrCorrupt)
+	must.Fail(t, must.Err(r.Revisions().Resolve(t.Context(), side.Commit.String())), store.ErrNotFound)
+	n, _, _, _ := repokit.Head(t, r).Sizes()
+	must.True(t, n == 40, "%d nodes in the head", n)
 	for n := range 40 {
 		must.Get(r.Snapshot(t.Context(), fmt.Sprintf("HEAD~%d", n)))(t)
 	}
@@ -107,9 +104,8 @@ func TestGCHorizon(t *testing.T) {
 			}
 		}
 		repokit.CheckClean(t, r)
-		if _, err := history.RestoreOperation(t.Context(), r, fmt.Sprint(last), repokit.By); err != nil {
-			t.Errorf("restore the oldest operation: %v", err)
-		}
+		_, err := history.RestoreOperation(t.Context(), r, fmt.Sprint(last), repokit.By)
+		must.True(t, err == nil, "restore the oldest operation: %v", err)
 		for {
 			_, err := history.Undo(t.Context(), r, "", repokit.By)
 			if errors.Is(err, history.ErrNothingToUndo) {
@@ -117,8 +113,7 @@ func TestGCHorizon(t *testing.T) {
 			}
 			must.OK(t, err)
 		}
-		_, err := r.Revisions().Resolve(t.Context(), "HEAD@{1990-01-01}")
-		must.Fail(t, err, store.ErrNotFound)
+		must.Fail(t, must.Err(r.Revisions().Resolve(t.Context(), "HEAD@{1990-01-01}")), store.ErrNotFound)
 	}
 }
 
@@ -145,8 +140,7 @@ func TestGCGrace(t *testing.T) {
 		must.Equal(t, res.Horizon, tt.want, "keep ", tt.keep, ", grace ", tt.grace, ": horizon")
 	}
 	for _, opt := range []care.GCOptions{{KeepOps: -1}, {Grace: -1}} {
-		_, err := care.GC(t.Context(), r, opt)
-		must.Fail(t, err, state.ErrInvalid, opt)
+		must.Fail(t, must.Err(care.GC(t.Context(), r, opt)), state.ErrInvalid, opt)
 	}
 }
 
@@ -166,9 +160,8 @@ func TestGCKeeps(t *testing.T) {
 	repokit.Lines(t, r, `{"node":{"key":"p1","summary":"ours"}}`)
 	repokit.CommitOn(t, r, "theirs", `{"node":{"key":"p1","summary":"theirs"}}`)
 	merge := core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: repokit.By}}
-	if res, err := merging.Merge(ctx, r, "theirs", merge); err == nil && len(res.Conflicts) == 0 {
-		t.Errorf("merge: %+v, %v; want one that waits", res, err)
-	}
+	res, err := merging.Merge(ctx, r, "theirs", merge)
+	must.True(t, err != nil || len(res.Conflicts) != 0, "merge: %+v, %v; want one that waits", res, err)
 	repokit.DropBranch(t, r, "theirs")
 	must.Get(r.Stages().Add(ctx, state.ReadChanges(strings.NewReader(repokit.Person(9)), "x"),
 		core.StageOptions{Stamp: repokit.By, Stage: "later"}))(t)
@@ -182,9 +175,8 @@ func TestGCKeeps(t *testing.T) {
 	if res, err := session.Replay(ctx, r, "s"); err != nil || !res.Identical {
 		t.Errorf("replay after a collection: %+v, %v", res, err)
 	}
-	if _, _, err := session.Receipt(ctx, r, receipt); err != nil {
-		t.Error(err)
-	}
+	_, _, err = session.Receipt(ctx, r, receipt)
+	must.True(t, err == nil, "%v", err)
 	must.Equal(t, repokit.Sizes(must.Get(r.At(ctx, pinned.Commit))(t))[0], 2, "the pinned commit")
 	s := must.Get(r.At(ctx, leased))(t, "the leased commit")
 	must.Equal(t, repokit.Sizes(s)[0], 2, "the leased commit")
@@ -198,11 +190,9 @@ func TestGCKeeps(t *testing.T) {
 	runtime.GC()
 	waitForCleanups()
 	repokit.Gc(t, r, 1)
-	if has, err := st.Facts().Has(ctx, leased); err != nil || has {
-		t.Errorf("a released commit is still there: %v", err)
-	}
-	_, err = r.Lease(ctx, leased)
-	must.Fail(t, err, store.ErrNotFound)
+	has, err := st.Facts().Has(ctx, leased)
+	must.True(t, err == nil && !has, "a released commit is still there: %v", err)
+	must.Fail(t, must.Err(r.Lease(ctx, leased)), store.ErrNotFound)
 }
 
 func nodesOf(s *core.Snapshot, want int) error {
@@ -230,9 +220,8 @@ func TestGCRemovesWhatACrashLeft(t *testing.T) {
 		must.OK(t, st.Facts().Put(t.Context(), b))
 	}
 	must.OK(t, st.Derived().Put(t.Context(), store.NewBlock(ipld.Raw, []byte("derived"))))
-	if res := repokit.Gc(t, r, 0); res.Blocks != 5001 || res.Bytes != size+7 {
-		t.Errorf("removed %+v, want 5001 blocks of %d bytes", res, size+7)
-	}
+	res := repokit.Gc(t, r, 0)
+	must.True(t, res.Blocks == 5001 && res.Bytes == size+7, "removed %+v, want 5001 blocks of %d bytes", res, size+7)
 }
 
 // TestGCRefusesDamage keeps everything that a damaged block may lead to.
@@ -243,11 +232,9 @@ func TestGCRefusesDamage(t *testing.T) {
 	garbage := store.NewBlock(ipld.Raw, []byte("garbage"))
 	must.OK(t, errors.Join(st.Facts().Put(t.Context(), garbage),
 		st.Facts().(store.Deleter).Delete(t.Context(), c.Graph)))
-	_, err := care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By})
-	must.Fail(t, err, store.ErrCorrupt)
-	if has, err := st.Facts().Has(t.Context(), garbage.CID); !has || err != nil {
-		t.Error("it removed something")
-	}
+	must.Fail(t, must.Err(care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By})), store.ErrCorrupt)
+	has, err := st.Facts().Has(t.Context(), garbage.CID)
+	must.True(t, has && err == nil, "it removed something")
 }
 
 // TestGCWithWriters collects continuously while others write blocks that were garbage a moment ago, and read.
@@ -332,9 +319,7 @@ func TestGCDue(t *testing.T) {
 	for n := range 8 { // 9 operations
 		repokit.Lines(t, r, repokit.Person(n))
 	}
-	if !due(4) || due(5) || due(0) {
-		t.Errorf("due for 4, 5 and all operations: %v, %v, %v", due(4), due(5), due(0))
-	}
+	must.True(t, due(4) && !due(5) && !due(0), "due for 4, 5 and all operations: %v, %v, %v", due(4), due(5), due(0))
 	repokit.Gc(t, r, 4)
 	must.True(t, !due(4), "due after a collection")
 }
@@ -376,8 +361,7 @@ func TestRetrieveDuringPurge(t *testing.T) {
 		})
 	}
 	for n := range 15 {
-		_, err := care.Purge(t.Context(), r, fmt.Sprintf("p%d", n), care.PurgeOptions{Stamp: repokit.By})
-		must.OK(t, err, "purge")
+		must.Get(care.Purge(t.Context(), r, fmt.Sprintf("p%d", n), care.PurgeOptions{Stamp: repokit.By}))(t, "purge")
 	}
 	done.Store(true)
 	wg.Wait()
@@ -523,9 +507,8 @@ func collecting(t *testing.T, r *core.Repo, keep int) *care.Collector {
 func whatFalls(t *testing.T, r *core.Repo, keep int) (went int) {
 	t.Helper()
 	found, want := collecting(t, r, keep), collecting(t, r, keep)
-	if known, err := found.ReadAll(); err != nil || !known {
-		t.Fatalf("keeping %d: it does not know: %v", keep, err)
-	}
+	known, err := found.ReadAll()
+	must.Require(t, err == nil && known, "keeping %d: it does not know: %v", keep, err)
 	must.OK(t, want.Mark())
 	must.OK(t, want.List())
 	for _, list := range [][2][]ipld.CID{{found.Roots, want.Roots}, {found.Rest, want.Rest}} {
@@ -534,10 +517,8 @@ func whatFalls(t *testing.T, r *core.Repo, keep int) (went int) {
 		must.Same(t, list[0], list[1], "keeping ", keep)
 		went += len(list[1])
 	}
-	if *found.Res != *want.Res || found.KeptBytes != want.KeptBytes ||
-		found.Marks.Texts.Len() != want.Marks.Texts.Len() {
-		t.Errorf("keeping %d: %+v, want %+v", keep, *found.Res, *want.Res)
-	}
+	must.True(t, *found.Res == *want.Res && found.KeptBytes == want.KeptBytes &&
+		found.Marks.Texts.Len() == want.Marks.Texts.Len(), "keeping %d: %+v, want %+v", keep, *found.Res, *want.Res)
 	return went
 }
 
@@ -591,8 +572,7 @@ func TestViewThatWasAPart(t *testing.T) {
 	branches := must.Get(r.Branches().List(t.Context()))(t)
 	for _, b := range branches {
 		if !stay["refs/heads/"+b.Name] {
-			_, err := r.Branches().Remove(t.Context(), b.Name, core.RefOptions{Stamp: repokit.RecordBy, Force: true})
-			must.OK(t, err)
+			must.Get(r.Branches().Remove(t.Context(), b.Name, core.RefOptions{Stamp: repokit.RecordBy, Force: true}))(t)
 		}
 	}
 	must.Equal(t, tree().Root(), first, "the view")
@@ -628,14 +608,12 @@ func TestGCGivesBackRoom(t *testing.T) {
 	repokit.CommitOn(t, r, "side", text)
 	repokit.DropBranch(t, r, "side")
 	waitForCleanups()
-	if res := repokit.Gc(t, r, 1); res.Blocks < 500 || st.reclaimed != 1 {
-		t.Errorf("%+v, rewritten %d times", res, st.reclaimed)
-	}
+	res := repokit.Gc(t, r, 1)
+	must.True(t, res.Blocks >= 500 && st.reclaimed == 1, "%+v, rewritten %d times", res, st.reclaimed)
 	repokit.Lines(t, r, text)
 	repokit.Lines(t, r, repokit.Person(3)) // which leaves an operation and a few tree chunks behind
-	if res := repokit.Gc(t, r, 1); res.Blocks == 0 || st.reclaimed != 1 {
-		t.Errorf("little removed: %+v, rewritten %d times", res, st.reclaimed)
-	}
+	res = repokit.Gc(t, r, 1)
+	must.True(t, res.Blocks != 0 && st.reclaimed == 1, "little removed: %+v, rewritten %d times", res, st.reclaimed)
 }
 
 // lateStore does something else between giving a reader its head and letting it read.
@@ -675,8 +653,7 @@ func TestGCOfWhatIsBeingRead(t *testing.T) {
 		err = st.Facts().(store.Deleter).Delete(t.Context(), now.Operation)
 	}
 	must.OK(t, err)
-	_, err = r.Snapshot(t.Context(), "HEAD")
-	must.Fail(t, err, store.ErrCorrupt)
+	must.Fail(t, must.Err(r.Snapshot(t.Context(), "HEAD")), store.ErrCorrupt)
 }
 
 // dropping drops all indexes once its cells were listed, like a concurrent repair.

@@ -179,9 +179,8 @@ func TestPurgeTextCrash(t *testing.T) {
 	must.OK(t, err)
 	watch.Store(false)
 	must.OK(t, r.Close())
-	if gone, err := textAfterCut(fs.Clone(0, rng)); !gone || err != nil {
-		t.Errorf("after it was acknowledged: gone %v, %v", gone, err)
-	}
+	gone, err := textAfterCut(fs.Clone(0, rng))
+	must.True(t, gone && err == nil, "after it was acknowledged: gone %v, %v", gone, err)
 	must.True(t, points >= 5 && purged != 0, "%d points, %d openings purged", points, purged)
 }
 

@@ -47,26 +47,22 @@ func TestPurge(t *testing.T) {
 		"erased %v", got)
 	must.True(t, len(res.Branches) == 2 && len(res.Stages) == 1 && res.Operation.Defined(),
 		"removed from %v, %v", res.Branches, res.Stages)
-	if where := repokit.Found(t, dir, st, repokit.Secrets); len(where) > 0 {
-		t.Errorf("text is left: %v", where)
-	}
+	where := repokit.Found(t, dir, st, repokit.Secrets)
+	must.True(t, len(where) == 0, "text is left: %v", where)
 	repokit.CheckClean(t, r)
 	checkPurged(t, r, old)
 	again := repokit.PurgeZed(t, r, care.PurgeOptions{Reason: "again"})
 	must.True(t, len(again.Erased)+len(again.Branches)+len(again.Hits) <= 0, "a second purge: %+v", again)
 	must.OK(t, r.Close())
-	if where := repokit.Found(t, dir, nil, repokit.Secrets); len(where) > 0 {
-		t.Errorf("text is left after closing: %v", where)
-	}
+	where = repokit.Found(t, dir, nil, repokit.Secrets)
+	must.True(t, len(where) == 0, "text is left after closing: %v", where)
 	r, st = repokit.OpenPlain(t, dir)
-	if where := repokit.Found(t, dir, st, repokit.Secrets); len(where) > 0 {
-		t.Errorf("text is left after opening: %v", where)
-	}
+	where = repokit.Found(t, dir, st, repokit.Secrets)
+	must.True(t, len(where) == 0, "text is left after opening: %v", where)
 	checkPurged(t, r, old)
 	repokit.Gc(t, r, 1)
 	repokit.CheckClean(t, r)
-	_, err := care.Purge(ctx, r, "nobody", care.PurgeOptions{Stamp: repokit.By})
-	must.Fail(t, err, store.ErrNotFound)
+	must.Fail(t, must.Err(care.Purge(ctx, r, "nobody", care.PurgeOptions{Stamp: repokit.By})), store.ErrNotFound)
 	must.OK(t, r.Close())
 }
 
@@ -80,9 +76,8 @@ func checkPurged(t *testing.T, r *core.Repo, old ipld.CID) {
 	want := "redacted: on request, 2023-11-14T22:13:20.000000Z, Tess Tester"
 	must.Require(t, err == nil && n.Type == state.RedactedType && n.Summary == want && n.ID == id,
 		"the node in an old commit: %+v, %v", n, err)
-	if red, err := r.Redactions().Read(ctx, c); err != nil || red == nil || red.Node != id {
-		t.Errorf("its redaction: %+v, %v", red, err)
-	}
+	red, err := r.Redactions().Read(ctx, c)
+	must.True(t, err == nil && red != nil && red.Node == id, "its redaction: %+v, %v", red, err)
 	must.OK(t, nodesOf(s, 3))
 	edges := 0
 	for _, err := range s.Adjacency().Bucket(ctx, graph.NodeID("bob"), adjacency.Out, "", nil) {
@@ -92,10 +87,9 @@ func checkPurged(t *testing.T, r *core.Repo, old ipld.CID) {
 	must.Equal(t, edges, 1, "edges to the node")
 	for text, items := range map[string]int{"cooks vault": 1, "vermilion": 0, "zed": 0, id.String(): 0} {
 		a := must.Get(rank.Retrieve(ctx, s, retrieve.Request{Text: text}))(t)
-		if len(a.Items) != items || len(a.Warnings) == 0 ||
-			a.Warnings[len(a.Warnings)-1].Code != retrieve.Redacted {
-			t.Errorf("retrieve %q: %d items, warnings %v", text, len(a.Items), a.Warnings)
-		}
+		must.True(t, len(a.Items) == items && len(a.Warnings) != 0 &&
+			a.Warnings[len(a.Warnings)-1].Code == retrieve.Redacted,
+			"retrieve %q: %d items, warnings %v", text, len(a.Items), a.Warnings)
 	}
 	replay, err := session.Replay(ctx, r, "s")
 	must.True(t, err == nil && !replay.Identical && replay.First == nil && len(replay.Redacted) != 0,
@@ -105,9 +99,8 @@ func checkPurged(t *testing.T, r *core.Repo, old ipld.CID) {
 	must.Fail(t, err, store.ErrNotFound)
 	for nd, err := range s.Diff(now).Nodes(ctx) {
 		must.OK(t, err)
-		if nd.ID == id && (nd.Kind != state.Removed || nd.Old.Type != state.RedactedType) {
-			t.Errorf("diff of the node: %+v", nd)
-		}
+		must.True(t, nd.ID != id || (nd.Kind == state.Removed && nd.Old.Type == state.RedactedType),
+			"diff of the node: %+v", nd)
 	}
 	a, err := rank.Retrieve(ctx, now, retrieve.Request{Text: "vermilion cooks"})
 	must.True(t, err == nil && len(a.Warnings) <= 0 && len(a.Items) == 1,
@@ -128,22 +121,19 @@ func TestPurgeDoesNotComeBack(t *testing.T) {
 	res := repokit.PurgeZed(t, r, care.PurgeOptions{Reason: "x"})
 	op := must.Get(r.OpLog().Find(ctx, res.Operation.String()))(t, "operation")
 	must.Equal(t, op.Operation.Command[0], "purge", "operation")
-	_, err := history.Undo(ctx, r, res.Operation.String(), repokit.By)
-	must.Fail(t, err, history.ErrNothingToUndo)
-	_, err = repokit.TryLines(r, same)
-	must.Fail(t, err, store.ErrRedacted)
+	must.Fail(t, must.Err(history.Undo(ctx, r, res.Operation.String(), repokit.By)), history.ErrNothingToUndo)
+	must.Fail(t, must.Err(repokit.TryLines(r, same)), store.ErrRedacted)
 	imp := must.Get(exchange.Import(ctx, r, bytes.NewReader(car.Bytes()), int64(car.Len()),
 		exchange.ImportOptions{Stamp: repokit.By, Name: "back"}))(t, "import of what was erased")
 	must.Equal(t, imp.Redacted, 1, "import of what was erased")
-	if where := repokit.Found(t, dir, st, []string{repokit.SecretSummary}); len(where) > 0 {
-		t.Errorf("it came back: %v", where)
-	}
+	where := repokit.Found(t, dir, st, []string{repokit.SecretSummary})
+	must.True(t, len(where) == 0, "it came back: %v", where)
 	repokit.CheckClean(t, r)
 	// A branch may go back to an old commit, and be worked on.
 	repokit.Branch(t, r, "back", old.String())
 	repokit.CommitOn(t, r, "back", `{"edge":{"type":"likes","src":"bob","dst":"zed"}}`)
 	merge := core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: repokit.By}}
-	_, err = merging.Merge(ctx, r, "back", merge)
+	_, err := merging.Merge(ctx, r, "back", merge)
 	must.True(t, err == nil || errors.Is(err, state.ErrConflict), "merge of a branch that has it: %v", err)
 	repokit.CommitOn(t, r, "back", `{"remove":{"node":"zed"}}`)
 	repokit.CommitOn(t, r, "back", repokit.NodeLine("zed", `,"summary":"someone else"`))
@@ -166,9 +156,8 @@ func TestPurgedStaysOutOfMerges(t *testing.T) {
 	repokit.Lines(t, r, repokit.NodeLine("carol", ""))
 	gone := func(when string) {
 		t.Helper()
-		if n, _, err := repokit.Head(t, r).Node(ctx, graph.NodeID("zed")); !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("%s: zed is %+v, %v", when, n, err)
-		}
+		n, _, err := repokit.Head(t, r).Node(ctx, graph.NodeID("zed"))
+		must.True(t, errors.Is(err, store.ErrNotFound), "%s: zed is %+v, %v", when, n, err)
 		repokit.CheckClean(t, r)
 	}
 	gone("purge")
@@ -190,9 +179,8 @@ func TestPurgedStaysOutOfMerges(t *testing.T) {
 	repokit.CommitOn(t, r, "anew", repokit.NodeLine("zed", `,"summary":"another"`))
 	_, err := merging.Merge(ctx, r, "anew", repokit.Options(""))
 	var clash *core.MergeError
-	if !errors.As(err, &clash) || len(clash.Conflicts) != 1 || clash.Conflicts[0].Kind != graph.DeleteModify {
-		t.Fatalf("merge of a branch that has it anew: %v", err)
-	}
+	must.Require(t, errors.As(err, &clash) && len(clash.Conflicts) == 1 &&
+		clash.Conflicts[0].Kind == graph.DeleteModify, "merge of a branch that has it anew: %v", err)
 	gone("a merge that conflicts")
 	opt := core.CommitOptions{Stamp: repokit.By}
 	_, err = merging.ResolveConflict(ctx, r, "zed", merging.Choice{Take: graph.TakeBase}, opt)
@@ -217,28 +205,23 @@ func TestPurgeSpares(t *testing.T) {
 	repokit.Lines(t, r, repokit.NodeLine("zed", `,"props":{"home":"`+repokit.SecretProp+`","n":"abc"}`))
 	repokit.Lines(t, r, `{"edge":{"type":"at","src":"fan","dst":"twin","props":{"where":"near `+repokit.SecretProp+`"}}}
 {"mark":{"node":"fan","state":"stale","reason":"not at `+repokit.SecretProp+`"}}`)
-	if _, _, err := session.RetrieveIn(ctx, r, "_default", retrieve.Request{Text: repokit.SecretProp}, repokit.By); err != nil {
-		t.Fatal(err)
-	}
+	_, _, err := session.RetrieveIn(ctx, r, "_default", retrieve.Request{Text: repokit.SecretProp}, repokit.By)
+	must.Require(t, err == nil, "%v", err)
 	repokit.Branch(t, r, repokit.SecretProp[:9], "HEAD") // too short to count as the text
 	res := repokit.PurgeZed(t, r, care.PurgeOptions{KeepQueries: true})
-	if got := repokit.Kinds(res.Erased); got["content"] != 0 || got["embedding"] != 0 || got["node"] != 2 {
-		t.Errorf("erased %v", got)
-	}
-	if got := repokit.Kinds(res.Shared); got["content"] == 0 || got["embedding"] != 1 {
-		t.Errorf("shared %v", got)
-	}
+	got := repokit.Kinds(res.Erased)
+	must.True(t, got["content"] == 0 && got["embedding"] == 0 && got["node"] == 2, "erased %v", got)
+	got = repokit.Kinds(res.Shared)
+	must.True(t, got["content"] != 0 && got["embedding"] == 1, "shared %v", got)
 	want := map[string]int{"message": 1, "edge": 1, "mark": 1, "query": 1}
 	must.Equal(t, fmt.Sprint(repokit.Kinds(res.Hits)), fmt.Sprint(want), "hits")
 	s := repokit.Head(t, r)
 	twin := repokit.NodeByKey(t, s, "twin")
 	must.Equal(t, must.Get(s.Content(ctx, twin.Content))(t), repokit.SecretLong, "the other node's content")
-	if _, _, _, vectors := s.Sizes(); vectors != 1 {
-		t.Errorf("%d embeddings", vectors)
-	}
-	if n, err := st.Note(ctx); n != nil || err != nil {
-		t.Errorf("a note is left: %x, %v", n, err)
-	}
+	_, _, _, vectors := s.Sizes()
+	must.True(t, vectors == 1, "%d embeddings", vectors)
+	n, err := st.Note(ctx)
+	must.True(t, n == nil && err == nil, "a note is left: %x, %v", n, err)
 }
 
 func TestPurgeRefuses(t *testing.T) {
@@ -248,8 +231,7 @@ func TestPurgeRefuses(t *testing.T) {
 		"author": {Stamp: state.Stamp{Time: repokit.By.Time}},
 		"reason": {Stamp: repokit.By, Reason: strings.Repeat("x", 5000)},
 	} {
-		_, err := care.Purge(t.Context(), r, "zed", opt)
-		must.Fail(t, err, state.ErrInvalid, name)
+		must.Fail(t, must.Err(care.Purge(t.Context(), r, "zed", opt)), state.ErrInvalid, name)
 	}
 	repokit.Branch(t, r, "side", "HEAD")
 	repokit.Lines(t, r, `{"node":{"key":"zed","summary":"two"}}`)
@@ -285,14 +267,12 @@ func TestPurgeByTitle(t *testing.T) {
 	}
 	repokit.Lines(t, r, `{"mark":{"node":"a","state":"forgotten"}}`)
 	_, err := purge("Bob cooks lentils")
-	if !errors.As(err, &missing) || missing.Hidden != graph.Forgotten || missing.ID != graph.NodeID("a") {
-		t.Errorf("purged what is forgotten, or another one, by a title: %v", err)
-	}
+	must.True(t, errors.As(err, &missing) && missing.Hidden == graph.Forgotten && missing.ID == graph.NodeID("a"),
+		"purged what is forgotten, or another one, by a title: %v", err)
 	repokit.Lines(t, r, `{"remove":{"mark":{"node":"a"}}}`)
 	must.Equal(t, must.Get(purge("Bob cooks lentils"))(t).Node, graph.NodeID("a"))
-	if _, err := purge("Bob cooks lentils"); !errors.As(err, &missing) {
-		t.Errorf("purged another one: %v", err)
-	}
+	_, err = purge("Bob cooks lentils")
+	must.True(t, errors.As(err, &missing), "purged another one: %v", err)
 	if res, err := purge("a"); err != nil || res.Node != graph.NodeID("a") || len(res.Erased) > 0 {
 		t.Errorf("what was purged is named by its key: %+v, %v", res, err)
 	}
@@ -317,9 +297,8 @@ func TestPurgeSigned(t *testing.T) {
 	for _, records := range []int{len(want.Erased), len(want.Branches)} {
 		found := len(repokit.Found(t, dir, st, repokit.Secrets))
 		var lacks *state.UnsignedError
-		if _, err := care.Purge(t.Context(), r, "zed", opt); !errors.As(err, &lacks) || len(lacks.Records) != records {
-			t.Fatalf("%v: want %d records", err, records)
-		}
+		_, err := care.Purge(t.Context(), r, "zed", opt)
+		must.Require(t, errors.As(err, &lacks) && len(lacks.Records) == records, "%v: want %d records", err, records)
 		must.Equal(t, len(repokit.Found(t, dir, st, repokit.Secrets)), found, "texts are in")
 		for _, record := range lacks.Records {
 			signature := must.Get(key.Sign(record))(t)
@@ -327,12 +306,10 @@ func TestPurgeSigned(t *testing.T) {
 		}
 	}
 	res, err := care.Purge(t.Context(), r, "zed", opt)
-	if err != nil || len(res.Branches) != len(want.Branches) || len(res.Erased) != len(want.Erased) {
-		t.Fatalf("%+v, %v", res, err)
-	}
-	if where := repokit.Found(t, dir, st, repokit.Secrets); len(where) > 0 {
-		t.Errorf("text is left: %v", where)
-	}
+	must.Require(t, err == nil && len(res.Branches) == len(want.Branches) && len(res.Erased) == len(want.Erased),
+		"%+v, %v", res, err)
+	where := repokit.Found(t, dir, st, repokit.Secrets)
+	must.True(t, len(where) == 0, "text is left: %v", where)
 	repokit.CheckClean(t, r)
 }
 
@@ -363,12 +340,10 @@ func TestPurgeOfUnknownOutcome(t *testing.T) {
 	_, block, err := snap.Node(ctx, id)
 	must.OK(t, err)
 	st.lost = true
-	_, err = care.Purge(ctx, r, "secret", care.PurgeOptions{Stamp: by})
-	must.Fail(t, err, store.ErrUnknown)
+	must.Fail(t, must.Err(care.Purge(ctx, r, "secret", care.PurgeOptions{Stamp: by})), store.ErrUnknown)
 	st.lost = false
 	must.Get(care.New(ctx, st, by, core.Options{}))(t)
-	_, err = st.Facts().Get(ctx, block)
-	must.Fail(t, err, store.ErrRedacted)
+	must.Fail(t, must.Err(st.Facts().Get(ctx, block)), store.ErrRedacted)
 }
 
 // TestPurgeCallsFiles: Files gets the texts before the store changes, and again afterwards. Its first error leaves
@@ -402,16 +377,13 @@ func TestPurgeCallsFiles(t *testing.T) {
 	}
 	failAt = "there true, dry false"
 	must.Fail(t, purge(false), broken)
-	if n := repokit.NodeByKey(t, repokit.Head(t, r), "zed"); n.Summary != repokit.SecretSummary {
-		t.Errorf("something was erased: %+v", n)
-	}
-	if note, err := st.Note(ctx); note != nil || err != nil {
-		t.Errorf("a note is left: %x, %v", note, err)
-	}
+	n := repokit.NodeByKey(t, repokit.Head(t, r), "zed")
+	must.True(t, n.Summary == repokit.SecretSummary, "something was erased: %+v", n)
+	note, err := st.Note(ctx)
+	must.True(t, note == nil && err == nil, "a note is left: %x, %v", note, err)
 	failAt = "there false, dry false"
-	if err := purge(false); !errors.Is(err, broken) || !held {
-		t.Errorf("files fail later: held %v, %v", held, err)
-	}
+	err = purge(false)
+	must.True(t, errors.Is(err, broken) && held, "files fail later: held %v, %v", held, err)
 	failAt = ""
 	must.OK(t, purge(false), "the purge again")
 	must.Equal(t, len(calls), 2, "the purge again")
@@ -425,15 +397,12 @@ func TestPurgeTextInFilesAlone(t *testing.T) {
 	for _, held := range []bool{true, false} {
 		calls := 0
 		files := func(_ context.Context, holds func(string) bool, dry bool) (bool, error) {
-			if calls++; !holds("THE LETTERS of quillfeather") {
-				t.Error("the text in another case does not count")
-			}
+			calls++
+			must.True(t, holds("THE LETTERS of quillfeather"), "the text in another case does not count")
 			return held, nil
 		}
 		_, err := care.PurgeText(ctx, r, "letters of Quillfeather", care.PurgeOptions{Stamp: repokit.By, Files: files})
-		if (err == nil) != held || !held && !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("held %v: %v", held, err)
-		}
+		must.True(t, (err == nil) == held && (held || errors.Is(err, store.ErrNotFound)), "held %v: %v", held, err)
 		must.Equal(t, calls, map[bool]int{true: 3, false: 1}[held], "held ", held)
 	}
 }
@@ -456,9 +425,8 @@ func TestErasurePending(t *testing.T) {
 	}
 	pending := func(want bool) {
 		t.Helper()
-		if got, err := care.ErasurePending(ctx, r); err != nil || got != want {
-			t.Errorf("pending %v, %v, want %v", got, err, want)
-		}
+		got, err := care.ErasurePending(ctx, r)
+		must.True(t, err == nil && got == want, "pending %v, %v, want %v", got, err, want)
 	}
 	reopen := func() {
 		t.Helper()

@@ -110,8 +110,7 @@ func TestRepairWithDamagedFacts(t *testing.T) {
 		res, err := care.Repair(ctx, r, care.FsckOptions{})
 		must.True(t, err == nil && len(res.Done) <= 0 && slices.ContainsFunc(res.Report.Errors,
 			func(e care.FsckError) bool { return e.CID == bad }), "repair: %+v, %v", res, err)
-		_, err = r.Indexes().Rebuild(ctx, "HEAD")
-		must.Fail(t, err, store.ErrCorrupt)
+		must.Fail(t, must.Err(r.Indexes().Rebuild(ctx, "HEAD")), store.ErrCorrupt)
 		worse = !worse
 	}
 	retrieves("after the index cannot be made anew")
