@@ -36,9 +36,8 @@ func TestHalfLives(t *testing.T) {
 	must.Equal(t, weigh(), DefaultHalfLife, "undo leaves something")
 	must.Equal(t, memkit.Tip(t, r).Graph(), before.Graph(), "undo leaves something")
 	must.Get(SetHalfLives(t.Context(), r, memkit.Opt, HalfLives{"fact": 3}))(t)
-	if _, err := SetHalfLives(t.Context(), r, memkit.Opt, nil); err != nil || weigh() != DefaultHalfLife {
-		t.Error("the defaults do not come back", err)
-	}
+	_, err := SetHalfLives(t.Context(), r, memkit.Opt, nil)
+	must.True(t, err == nil && weigh() == DefaultHalfLife, "the defaults do not come back %v", err)
 }
 
 // TestStoredHalfLives refuses parameters that somebody wrote by hand.

@@ -62,9 +62,8 @@ func TestForgottenIsNotRetrieved(t *testing.T) {
 	before := memkit.Tip(t, r).Graph()
 	req := MarkRequest{State: graph.Forgotten, Nodes: []string{"secret"}, Reason: "no"}
 	must.Get(Mark(t.Context(), r, memkit.Opt, req))(t)
-	if n := said(memkit.Tip(t, r)); n > 0 {
-		t.Errorf("%d answers have what is forgotten", n)
-	}
+	n := said(memkit.Tip(t, r))
+	must.True(t, n <= 0, "%d answers have what is forgotten", n)
 	memkit.Undo(t, r, before)
 }
 
@@ -179,9 +178,8 @@ func checkPairs(t testing.TB, s *core.Snapshot) {
 			if m == nil || m.State != graph.Superseded {
 				break
 			}
-			if at = m.By; seen[at] {
-				t.Fatalf("%s is superseded in a circle", at)
-			}
+			at = m.By
+			must.Require(t, !seen[at], "%s is superseded in a circle", at)
 		}
 	}
 }

@@ -67,9 +67,8 @@ func TestPairs(t *testing.T) {
 	for _, lang := range append([]string{""}, languages...) {
 		t.Logf("%-3s %d of %d same ones found", lang, found[lang], same[lang])
 	}
-	if total < 200 || found[""]*10 < same[""]*9 {
-		t.Errorf("%d pairs, %d of %d same ones found", total, found[""], same[""])
-	}
+	must.True(t, total >= 200 && found[""]*10 >= same[""]*9,
+		"%d pairs, %d of %d same ones found", total, found[""], same[""])
 }
 
 // TestApart holds the rules to pairs that were chosen to break them.
@@ -102,9 +101,8 @@ func FuzzCompare(f *testing.F) {
 			"%q %q: %v, turned %v", a, b, ab, ba)
 		must.True(t, ab.Similarity >= 0 && ab.Similarity <= 65536 && len(ab.Differs) <= MaxDiffers,
 			"%q %q: %v", a, b, ab)
-		if c := Compare(a, a); c.Similarity > 0 && len(c.Differs) > 0 {
-			t.Errorf("%q differs from itself: %v", a, c.Differs)
-		}
+		c := Compare(a, a)
+		must.True(t, c.Similarity <= 0 || len(c.Differs) == 0, "%q differs from itself: %v", a, c.Differs)
 	})
 }
 

@@ -40,9 +40,8 @@ func TestProse(t *testing.T) {
 		must.Require(t, ok, "no ---- in %q", block)
 		want = strings.TrimSuffix(want, "\n")
 		got := strings.TrimSuffix(found(text), "\n")
-		if cases++; got != want && !*rewrite {
-			t.Errorf("%s\ngot:\n%s\nwant:\n%s", text, got, want)
-		}
+		cases++
+		must.True(t, got == want || *rewrite, "%s\ngot:\n%s\nwant:\n%s", text, got, want)
 		fmt.Fprintf(&out, "%s\n----\n%s\n\n", text, got)
 	}
 	must.Require(t, cases >= 20, "only %d cases", cases)

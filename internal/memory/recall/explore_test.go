@@ -93,9 +93,8 @@ func holdExploration(t *testing.T, s *core.Snapshot, req ExploreRequest, x *Expl
 				p.Forward && (e.Src != p.From || e.Dst != p.To) || !p.Forward && (e.Dst != p.From || e.Src != p.To) {
 				t.Errorf("%+v: %+v to %s, %v", req, p, n.Node.Key, err)
 			}
-			if len(req.EdgeTypes) > 0 && e.Type != req.EdgeTypes[0] || len(req.Directions) > 0 && p.Forward {
-				t.Errorf("%+v: follows %+v", req, p)
-			}
+			must.True(t, (len(req.EdgeTypes) == 0 || e.Type == req.EdgeTypes[0]) &&
+				(len(req.Directions) == 0 || !p.Forward), "%+v: follows %+v", req, p)
 		}
 		if m, err := s.Mark(t.Context(), graph.OnNode, n.Node.ID); err != nil || m != nil && len(req.Marks) == 0 {
 			t.Errorf("%+v: %s is %v", req, n.Node.Key, m)

@@ -53,9 +53,8 @@ func TestRecallKnowsEdges(t *testing.T) {
 			n := brings(edge, c.intent)
 			must.True(t, n > other, "%s: %s brings %d, any other %d", c.intent, edge, n, other)
 		}
-		if n := brings(memory.EdgeSimilar, c.intent); n == 0 || n >= other {
-			t.Errorf("%s: %s brings %d, any other %d", c.intent, memory.EdgeSimilar, n, other)
-		}
+		n := brings(memory.EdgeSimilar, c.intent)
+		must.True(t, n != 0 && n < other, "%s: %s brings %d, any other %d", c.intent, memory.EdgeSimilar, n, other)
 	}
 }
 
@@ -64,10 +63,8 @@ func TestRecall(t *testing.T) {
 	s := recallable(t, memory.EdgeCauses)
 	a := must.Get(recall.Recall(t.Context(), s, retrieve.Request{Text: "Why did the pump fail?",
 		Floor: retrieve.FloorRest}))(t)
-	if a.Recall.Intent != retrieve.IntentWhy || len(a.Items) != 2 || a.Items[1].Key != "silt" ||
-		a.Items[1].Recall.Graph == 0 {
-		t.Errorf("%+v, items %+v", a.Recall, a.Items)
-	}
+	must.True(t, a.Recall.Intent == retrieve.IntentWhy && len(a.Items) == 2 && a.Items[1].Key == "silt" &&
+		a.Items[1].Recall.Graph != 0, "%+v, items %+v", a.Recall, a.Items)
 	a, err := recall.Recall(t.Context(), s, retrieve.Request{Text: "Why quagga?", Intent: retrieve.IntentWhen})
 	must.OK(t, err)
 	must.Equal(t, a.Recall.Intent, retrieve.IntentWhen, "verdict")

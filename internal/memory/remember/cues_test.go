@@ -87,22 +87,18 @@ func TestWriteCues(t *testing.T) {
 	}
 	res, err := writeCues(t.Context(), m.r, rememberAt(10).CommitOptions, req)
 	must.OK(t, err)
-	if res.Commits != 1 || res.Memories != 1 || res.Cues != WrittenCues || res.Skipped != 1 || res.Remaining != 0 {
-		t.Errorf("%+v", res)
-	}
+	must.True(t, res.Commits == 1 && res.Memories == 1 && res.Cues == WrittenCues && res.Skipped == 1 &&
+		res.Remaining == 0, "%+v", res)
 	got := cuesOf(t, m)
-	if len(got) != 2 || got["Baskets are kept for 14 days"] != "a1|a2|a3|a4|a5|a6|a7|cart expiry" ||
-		got["Ana owns scope"] != "product owner" {
-		t.Errorf("%v", got)
-	}
+	must.True(t, len(got) == 2 && got["Baskets are kept for 14 days"] == "a1|a2|a3|a4|a5|a6|a7|cart expiry" &&
+		got["Ana owns scope"] == "product owner", "%v", got)
 	slices.Sort(asked)
 	must.Equal(t, strings.Join(asked, ", "), "Baskets are kept for 14 days, Nothing comes of this one", "asked")
 	must.Equal(t, strings.Join(steps, " "), "1/2 2/2", "asked")
 	// Only the memory without a usable cue is asked about again.
 	asked = nil
-	if res, err = writeCues(t.Context(), m.r, rememberAt(11).CommitOptions, req); err != nil || res.Commits != 0 || len(asked) != 1 {
-		t.Errorf("again: %+v, %q, %v", res, asked, err)
-	}
+	res, err = writeCues(t.Context(), m.r, rememberAt(11).CommitOptions, req)
+	must.True(t, err == nil && res.Commits == 0 && len(asked) == 1, "again: %+v, %q, %v", res, asked, err)
 }
 
 // TestWriteCuesGoesOn breaks a run off and begins it again: nothing is asked for twice that was written.
@@ -125,23 +121,18 @@ func TestWriteCuesGoesOn(t *testing.T) {
 		return []string{"harbour"}, nil
 	}}
 	res, err := writeCues(t.Context(), m.r, rememberAt(1).CommitOptions, req)
-	if !errors.Is(err, failure) || !strings.HasPrefix(err.Error(), "cues of memory "+ID(memory.Fact, last, 0).String()) {
-		t.Fatalf("%v", err)
-	}
+	must.Require(t, errors.Is(err, failure) &&
+		strings.HasPrefix(err.Error(), "cues of memory "+ID(memory.Fact, last, 0).String()), "%v", err)
 	must.Equal(t, res.Memories, CuesBatch+3)
 	must.Equal(t, res.Commits, 2)
 	req.Limit = CuesBatch
-	if res, err = writeCues(t.Context(), m.r, rememberAt(2).CommitOptions, req); err != nil ||
-		res.Memories != CuesBatch || res.Remaining != n-2*CuesBatch-3 {
-		t.Errorf("%+v, %v", res, err)
-	}
+	res, err = writeCues(t.Context(), m.r, rememberAt(2).CommitOptions, req)
+	must.True(t, err == nil && res.Memories == CuesBatch && res.Remaining == n-2*CuesBatch-3, "%+v, %v", res, err)
 	req.Limit = 0
-	if res, err = writeCues(t.Context(), m.r, rememberAt(3).CommitOptions, req); err != nil || res.Memories != n-2*CuesBatch-3 {
-		t.Errorf("%+v, %v", res, err)
-	}
-	if len(asked) != n || len(cuesOf(t, m)) != n {
-		t.Errorf("%d asked, %d have cues, want %d", len(asked), len(cuesOf(t, m)), n)
-	}
+	res, err = writeCues(t.Context(), m.r, rememberAt(3).CommitOptions, req)
+	must.True(t, err == nil && res.Memories == n-2*CuesBatch-3, "%+v, %v", res, err)
+	must.True(t, len(asked) == n && len(cuesOf(t, m)) == n,
+		"%d asked, %d have cues, want %d", len(asked), len(cuesOf(t, m)), n)
 	for text, times := range asked {
 		must.True(t, times <= 1, "%q was asked %d times", text, times)
 	}
@@ -158,18 +149,16 @@ func TestWriteCuesConcurrently(t *testing.T) {
 		return []string{"by a model"}, err
 	}}
 	res, err := writeCues(t.Context(), m.r, rememberAt(2).CommitOptions, req)
-	if err != nil || res.Memories != 0 || res.Commits != 0 || cuesOf(t, m)["Ana owns scope"] != "by hand" {
-		t.Errorf("%+v, %v, %v", res, cuesOf(t, m), err)
-	}
+	must.True(t, err == nil && res.Memories == 0 && res.Commits == 0 && cuesOf(t, m)["Ana owns scope"] == "by hand",
+		"%+v, %v, %v", res, cuesOf(t, m), err)
 	keep(t, m, said("Ben owns billing")...)
 	opt := rememberAt(3).CommitOptions
 	old := m.headOf(t).Commit().Parents[0]
 	opt.Expect = &old
 	req.Write = func(context.Context, string, int) ([]string, error) { return []string{"x"}, nil }
 	var expect *state.ExpectError
-	if _, err = writeCues(t.Context(), m.r, opt, req); !errors.As(err, &expect) {
-		t.Errorf("%v", err)
-	}
+	_, err = writeCues(t.Context(), m.r, opt, req)
+	must.True(t, errors.As(err, &expect), "%v", err)
 }
 
 // TestWriteCuesOfForgotten: a memory that is forgotten while a model is asked about others is not sent to it, and one
@@ -187,7 +176,6 @@ func TestWriteCuesOfForgotten(t *testing.T) {
 		return []string{"by a model"}, err
 	}}
 	res, err := writeCues(t.Context(), m.r, rememberAt(2).CommitOptions, req)
-	if err != nil || len(asked) != 1 || res.Memories != 0 || res.Commits != 0 || len(cuesOf(t, m)) != 0 {
-		t.Errorf("asked %q, %+v, %v, %v", asked, res, cuesOf(t, m), err)
-	}
+	must.True(t, err == nil && len(asked) == 1 && res.Memories == 0 && res.Commits == 0 && len(cuesOf(t, m)) == 0,
+		"asked %q, %+v, %v, %v", asked, res, cuesOf(t, m), err)
 }

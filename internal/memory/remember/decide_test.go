@@ -99,9 +99,8 @@ func TestNoneIsRefused(t *testing.T) {
 	for i := range clients {
 		wg.Go(func() {
 			<-start
-			if err := do(i); err != nil {
-				t.Error(err)
-			}
+			err := do(i)
+			must.True(t, err == nil, "%v", err)
 		})
 	}
 	close(start)
@@ -164,9 +163,8 @@ func TestRefreshReadsOutsideTheTurn(t *testing.T) {
 	first := memkit.Tip(t, m.r).Commit().Parents[0]
 	other.Expect = &first
 	var moved *state.ExpectError
-	if _, _, err := sources.Refresh(t.Context(), m.r, other, "a", files); !errors.As(err, &moved) {
-		t.Errorf("%v, want an *ExpectError", err)
-	}
+	_, _, err = sources.Refresh(t.Context(), m.r, other, "a", files)
+	must.True(t, errors.As(err, &moved), "%v, want an *ExpectError", err)
 }
 
 // TestLongDecisionsAmongShort: verbs that look at the whole memory are not refused either, while

@@ -150,8 +150,7 @@ func TestLinks(t *testing.T) {
 #0 -causes-> #3 0 (the text says “therefore”: overlap 0.16)
 ? causal #1 14563`},
 	} {
-		got := shown(m.writeDrafts(t, LinkOptions{}, x.near, x.d)[0], a, b, c, d)
-		must.Equal(t, got, x.want, "#", i, ":\n")
+		must.Equal(t, shown(m.writeDrafts(t, LinkOptions{}, x.near, x.d)[0], a, b, c, d), x.want, "#", i, ":\n")
 	}
 }
 
@@ -177,9 +176,8 @@ func TestLinkRules(t *testing.T) {
 		must.True(t, len(want) != len(all), "%s: wrote nothing", rule)
 		must.Equal(t, shown(Linked{Links: link(rule)}), shown(Linked{Links: want}), "without ", rule, ":\n")
 	}
-	if got := link(Rules()...); len(got) > 0 {
-		t.Errorf("without any: %v", got)
-	}
+	got := link(Rules()...)
+	must.True(t, len(got) == 0, "without any: %v", got)
 	must.True(t, (LinkOptions{Off: []LinkRule{"x"}}).Validate() != nil, "an unknown rule passes")
 }
 
@@ -228,10 +226,8 @@ func TestSemanticLinks(t *testing.T) {
 		counts[l.Type]++
 		must.True(t, l.Type != memory.EdgeSimilar || l.Weight == 60_000, "weight %d", l.Weight)
 	}
-	if counts[memory.EdgeSimilar] != 3 || len(got.Candidates) != 2 || got.Candidates[0].Score != 52_428 ||
-		got.Candidates[1].Score != 26_214 {
-		t.Errorf("%v %v", counts, got.Candidates)
-	}
+	must.True(t, counts[memory.EdgeSimilar] == 3 && len(got.Candidates) == 2 && got.Candidates[0].Score == 52_428 &&
+		got.Candidates[1].Score == 26_214, "%v %v", counts, got.Candidates)
 }
 
 // TestTemporal: drafts of one commit follow each other, tasks and agents are sources too, and what is
@@ -245,24 +241,18 @@ func TestTemporal(t *testing.T) {
 		State: graph.Forgotten}}
 	commitChanges(t, m, mark)
 	three := draft("three", 3, "s")
-	if s := shown(m.writeDrafts(t, LinkOptions{}, nil, three)[0], one, two); !strings.Contains(s,
-		"-follows-> #0") || strings.Contains(s, "#1") {
-		t.Error(s)
-	}
+	s := shown(m.writeDrafts(t, LinkOptions{}, nil, three)[0], one, two)
+	must.True(t, strings.Contains(s, "-follows-> #0") && !strings.Contains(s, "#1"), "%v", s)
 	commitChanges(t, m, graph.Change{Remove: &graph.Removal{Node: graph.Ref{ID: three.ID}}})
 	four := draft("four", 30, "s")
 	four.Agent, four.Task = "claude", "t1"
-	if s := shown(m.writeDrafts(t, LinkOptions{}, nil, four)[0], one); s !=
-		"#- -follows-> #0 0 (the memory before it of the source s)" &&
-		!strings.HasSuffix(s, "-follows-> #0 0 (the memory before it of the source s)") {
-		t.Error(s)
-	}
+	s = shown(m.writeDrafts(t, LinkOptions{}, nil, four)[0], one)
+	must.True(t, s == "#- -follows-> #0 0 (the memory before it of the source s)" ||
+		strings.HasSuffix(s, "-follows-> #0 0 (the memory before it of the source s)"), "%v", s)
 	five := draft("five", 60)
 	five.Agent, five.Task = "claude", "t1"
-	if s := shown(m.writeDrafts(t, LinkOptions{}, nil, five)[0], four); !strings.Contains(s,
-		"-follows-> #0 0 (the memory before it of the task t1)") {
-		t.Error(s)
-	}
+	s = shown(m.writeDrafts(t, LinkOptions{}, nil, five)[0], four)
+	must.True(t, strings.Contains(s, "-follows-> #0 0 (the memory before it of the task t1)"), "%v", s)
 	six := draft("six", 90)
 	six.Agent = "claude"
 	must.Equal(t, shown(m.writeDrafts(t, LinkOptions{}, nil, six)[0], four, five), "")
@@ -363,17 +353,15 @@ func TestAliasStays(t *testing.T) {
 	short, full := graph.NodeID("entity/caroline"), graph.NodeID("entity/caroline smith")
 	must.Same(t, aliases(t, got[1]), []graph.ID{full}, "bound to")
 	edge := graph.EdgeID(short, memory.EdgeAlias, full, "")
-	if _, _, err := m.headOf(t).Edge(t.Context(), edge); err != nil {
-		t.Fatal(err)
-	}
+	_, _, err := m.headOf(t).Edge(t.Context(), edge)
+	must.Require(t, err == nil, "%v", err)
 	commitChanges(t, m, graph.Change{Mark: &graph.MarkChange{
 		On: graph.MarkRef{Edge: &graph.EdgeRef{ID: edge}}, State: graph.Forgotten,
 	}})
 	for _, s := range []string{"On Sunday Caroline came back", "On Monday Caroline Jones moved",
 		"On Tuesday Caroline rowed"} {
-		if got := aliases(t, keep(t, m, said(s)...)[0]); got != nil {
-			t.Errorf("%s: bound to %v again", s, got)
-		}
+		got := aliases(t, keep(t, m, said(s)...)[0])
+		must.True(t, got == nil, "%s: bound to %v again", s, got)
 	}
 }
 
@@ -445,10 +433,9 @@ func TestOneNameOneNode(t *testing.T) {
 			}
 			for i, s := range list {
 				mentions := linked(t, m, got[i], memory.EdgeMentions)
-				if a := linked(t, m, got[i], memory.EdgeAbout); !slices.Equal(a, s.about) ||
-					!slices.Equal(mentions, s.mentions) {
-					t.Errorf("%s, batch %t, %q: about %q, mentions %q", name, batch, s.req.Text, a, mentions)
-				}
+				a := linked(t, m, got[i], memory.EdgeAbout)
+				must.True(t, slices.Equal(a, s.about) && slices.Equal(mentions, s.mentions),
+					"%s, batch %t, %q: about %q, mentions %q", name, batch, s.req.Text, a, mentions)
 			}
 		}
 	}
@@ -468,10 +455,8 @@ func TestNamesakes(t *testing.T) {
 		Request{Text: "On Monday Max Muster met Eva Evers and Olga Orr"},
 		Request{Text: "The desk is hers", About: "eva evers"},
 		Request{Text: "The desk is theirs", About: "olga orr"})
-	if a := linked(t, m, got[0], memory.EdgeMentions); !slices.Equal(a,
-		[]string{"p3", "entity/max muster", "entity/olga orr"}) {
-		t.Errorf("%q", a)
-	}
+	a := linked(t, m, got[0], memory.EdgeMentions)
+	must.True(t, slices.Equal(a, []string{"p3", "entity/max muster", "entity/olga orr"}), "%q", a)
 	must.Same(t, linked(t, m, got[1], memory.EdgeAbout), []string{"p3"})
 	must.Same(t, linked(t, m, got[2], memory.EdgeAbout), []string{"entity/olga orr"})
 	_, err := m.Remember(t.Context(), rememberAt(9), Request{Text: "It is so", About: "feedbeef"})
@@ -495,9 +480,8 @@ func TestEdgesAreCounted(t *testing.T) {
 		of, all := map[string]int{}, 0
 		for _, l := range got.Links {
 			of[l.Type]++
-			if all++; l.Why == "" {
-				t.Errorf("nothing explains %s", l.Type)
-			}
+			all++
+			must.True(t, l.Why != "", "nothing explains %s", l.Type)
 			e, _, err := m.headOf(t).Edge(t.Context(), l.ID)
 			must.True(t, err == nil && e.Src == nodeOf(l.Src) && e.Dst == nodeOf(l.Dst) && e.Type == l.Type,
 				"%+v: %+v, %v", l, e, err)
@@ -575,9 +559,8 @@ func TestReadingWork(t *testing.T) {
 			must.OK(t, c.fn(s))
 			reads := counts.FactCounts.Counts().BlocksRead + counts.DerivedCounts.Counts().BlocksRead
 			t.Logf("%d nodes: %s reads %d blocks", n, c.name, reads)
-			if reads > c.most || last[c.name] > 0 && reads > 3*last[c.name]+50 {
-				t.Errorf("%d nodes: %s reads %d blocks, %d in a tenth of it", n, c.name, reads, last[c.name])
-			}
+			must.True(t, reads <= c.most && (last[c.name] <= 0 || reads <= 3*last[c.name]+50),
+				"%d nodes: %s reads %d blocks, %d in a tenth of it", n, c.name, reads, last[c.name])
 			last[c.name] = reads
 		}
 	}

@@ -163,9 +163,8 @@ func TestPurgeTakesWhatIsDerived(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".mnem")
 	r, st := onDisk(t, dir)
 	id := rememberKey(t, r)
-	if where := leaks(t, dir, st); len(where) < 7 {
-		t.Fatalf("the key is not where it is to be removed from: %v", where)
-	}
+	where := leaks(t, dir, st)
+	must.Require(t, len(where) >= 7, "the key is not where it is to be removed from: %v", where)
 	opt := care.PurgeOptions{Stamp: linkBy, Reason: "a key"}
 	opt.DryRun = true
 	plan := must.Get(care.Purge(ctx, r, id.String(), opt))(t)
@@ -184,15 +183,13 @@ func TestPurgeTakesWhatIsDerived(t *testing.T) {
 	if !slices.ContainsFunc(res.Hits, func(h care.PurgeHit) bool { return h.Name == stripe.String() }) {
 		t.Errorf("what is shared is not named: %v", res.Hits)
 	}
-	if where := leaks(t, dir, st); len(where) > 0 {
-		t.Errorf("left: %v", where)
-	}
+	where = leaks(t, dir, st)
+	must.True(t, len(where) == 0, "left: %v", where)
 	must.OK(t, r.Close())
 	r, st = onDisk(t, dir)
 	answersNone(t, r)
-	if where := leaks(t, dir, st); len(where) > 0 {
-		t.Errorf("left after opening: %v", where)
-	}
+	where = leaks(t, dir, st)
+	must.True(t, len(where) == 0, "left after opening: %v", where)
 	report, err := care.Fsck(ctx, r, care.FsckOptions{Full: true})
 	must.True(t, err == nil && len(report.Errors) <= 0, "fsck: %v, %v", report.Errors, err)
 	must.OK(t, r.Close())
@@ -238,9 +235,8 @@ func keyEverywhere(t *testing.T, r *core.Repo) {
 		fmt.Sprintf(`{"node":{"key":"d","type":"T","context":%q}}`, apiKey)), "x"),
 		core.StageOptions{Stamp: linkBy}))(t)
 	words := strings.ReplaceAll(apiKey, "-", " ")
-	if _, _, err := session.RetrieveIn(ctx, r, "_default", retrieve.Request{Text: words}, linkBy); err != nil {
-		t.Fatal(err)
-	}
+	_, _, err := session.RetrieveIn(ctx, r, "_default", retrieve.Request{Text: words}, linkBy)
+	must.Require(t, err == nil, "%v", err)
 }
 
 // TestPurgeText erases a text everywhere, in any spelling; commits keep their CIDs and stay readable.
@@ -250,9 +246,8 @@ func TestPurgeText(t *testing.T) {
 	r, st := onDisk(t, dir)
 	keyEverywhere(t, r)
 	first := must.Get(r.Revisions().Resolve(ctx, "HEAD~2"))(t)
-	if where := leaks(t, dir, st); len(where) < 11 {
-		t.Fatalf("the key is not where it is to be removed from: %v", where)
-	}
+	where := leaks(t, dir, st)
+	must.Require(t, len(where) >= 11, "the key is not where it is to be removed from: %v", where)
 	opt := care.PurgeOptions{Stamp: linkBy, Reason: "leaked", DryRun: true}
 	plan := must.Get(care.PurgeText(ctx, r, apiKey, opt))(t)
 	opt.DryRun = false
@@ -266,19 +261,16 @@ func TestPurgeText(t *testing.T) {
 	want := map[string]int{"node": 4, "content": 2, "embedding": 1, "query": 1, "message": 2, "edge": 2, "mark": 1}
 	must.Equal(t, fmt.Sprint(got), fmt.Sprint(want), "erased ", got, ", want ", want)
 	must.True(t, len(res.Branches) == 1 && len(res.Stages) == 1, "removed from %v, %v", res.Branches, res.Stages)
-	if where := leaks(t, dir, st); len(where) > 0 {
-		t.Errorf("left: %v", where)
-	}
+	where = leaks(t, dir, st)
+	must.True(t, len(where) == 0, "left: %v", where)
 	must.OK(t, r.Close())
 	r, st = onDisk(t, dir)
 	defer r.Close()
 	answersNone(t, r)
 	checkErasedText(t, r, first)
-	if where := leaks(t, dir, st); len(where) > 0 {
-		t.Errorf("left after opening: %v", where)
-	}
-	_, err := care.PurgeText(ctx, r, apiKey, opt)
-	must.Fail(t, err, store.ErrNotFound)
+	where = leaks(t, dir, st)
+	must.True(t, len(where) == 0, "left after opening: %v", where)
+	must.Fail(t, must.Err(care.PurgeText(ctx, r, apiKey, opt)), store.ErrNotFound)
 }
 
 // checkErasedText checks the remains of keyEverywhere's writes, also in a copy of the store.
@@ -299,9 +291,8 @@ func checkErasedText(t *testing.T, r *core.Repo, first ipld.CID) {
 	now := must.Get(r.Snapshot(ctx, "HEAD"))(t)
 	m, err := now.Mark(ctx, graph.OnNode, graph.NodeID("a"))
 	must.True(t, err == nil && m.State == graph.Stale && m.Reason == "", "the mark: %+v, %v", m, err)
-	if n, _, err := now.Node(ctx, graph.NodeID("c")); err != nil || n.Type != "T" {
-		t.Errorf("a node that is clean by now: %+v, %v", n, err)
-	}
+	n, _, err := now.Node(ctx, graph.NodeID("c"))
+	must.True(t, err == nil && n.Type == "T", "a node that is clean by now: %+v, %v", n, err)
 	must.Equal(t, edges, 2, "edges")
 	for _, err := range history.History(ctx, r, history.LogOptions{}) {
 		must.OK(t, err)
@@ -317,8 +308,7 @@ func checkErasedText(t *testing.T, r *core.Repo, first ipld.CID) {
 	must.True(t, err == nil && len(report.Errors) <= 0, "fsck: %v, %v", report.Errors, err)
 	opt := core.CommitOptions{Stamp: linkBy, Message: "the key is " + apiKey}
 	line := state.ReadChanges(strings.NewReader(`{"node":{"key":"z","type":"T"}}`), "x")
-	_, err = r.Commit(ctx, line, opt)
-	must.Fail(t, err, store.ErrRedacted)
+	must.Fail(t, must.Err(r.Commit(ctx, line, opt)), store.ErrRedacted)
 }
 
 // TestPurgeTextNamesTheRest checks that a purge names the places that have the text and cannot be erased.
@@ -332,11 +322,9 @@ func TestPurgeTextNamesTheRest(t *testing.T) {
 	for name, opt := range map[string]care.PurgeOptions{
 		"author": {Stamp: by}, "reason": {Stamp: linkBy, Reason: "not " + apiKey},
 	} {
-		_, err := care.PurgeText(ctx, m.r, apiKey, opt)
-		must.Fail(t, err, state.ErrInvalid, name)
+		must.Fail(t, must.Err(care.PurgeText(ctx, m.r, apiKey, opt)), state.ErrInvalid, name)
 	}
-	_, err := care.PurgeText(ctx, m.r, "short", care.PurgeOptions{Stamp: linkBy})
-	must.Fail(t, err, state.ErrInvalid)
+	must.Fail(t, must.Err(care.PurgeText(ctx, m.r, "short", care.PurgeOptions{Stamp: linkBy})), state.ErrInvalid)
 	res := must.Get(care.PurgeText(ctx, m.r, apiKey, care.PurgeOptions{Stamp: linkBy, DryRun: true}))(t)
 	got := map[string]int{}
 	for _, h := range res.Hits {

@@ -116,9 +116,8 @@ func TestRememberLosesNothing(t *testing.T) {
 	old, now := got[0].ID, got[1].ID
 	s := m.headOf(t)
 	n, _, err := s.Node(t.Context(), old)
-	if err != nil || n.Summary != first.Text || memory.StatedImportance(n) != 4 || !slices.Contains(n.Sources, "file:notes.md") {
-		t.Errorf("old memory: %+v, %v", n, err)
-	}
+	must.True(t, err == nil && n.Summary == first.Text && memory.StatedImportance(n) == 4 &&
+		slices.Contains(n.Sources, "file:notes.md"), "old memory: %+v, %v", n, err)
 	mark, err := s.Mark(t.Context(), graph.OnNode, old)
 	must.True(t, err == nil && mark != nil && mark.State == graph.Superseded && mark.By == now,
 		"mark: %+v, %v", mark, err)
@@ -127,10 +126,8 @@ func TestRememberLosesNothing(t *testing.T) {
 		t.Errorf("%d values, %v", n, err)
 	}
 	again := keep(t, m, first)[0]
-	if again.Action != Superseded || again.ID == old ||
-		!slices.Contains(again.Warnings, quality(QualityHidden, "superseded")) {
-		t.Errorf("the old text again: %+v", again)
-	}
+	must.True(t, again.Action == Superseded && again.ID != old &&
+		slices.Contains(again.Warnings, quality(QualityHidden, "superseded")), "the old text again: %+v", again)
 }
 
 // TestObservations holds that other words are kept, each once, up to a bound.
@@ -146,17 +143,15 @@ func TestObservations(t *testing.T) {
 	id := res.Memories[0].ID
 	key := ObservationKey("bob has 2 daughters", nil)
 	e, _, err := m.headOf(t).Edge(t.Context(), graph.EdgeID(id, memory.EdgeObserved, id, key))
-	if v, _ := ipld.FindEntry(e.Props, "text"); err != nil || v.Text() != "bob has 2 daughters" {
-		t.Errorf("observation: %+v, %v", e, err)
-	}
+	v, _ := ipld.FindEntry(e.Props, "text")
+	must.True(t, err == nil && v.Text() == "bob has 2 daughters", "observation: %+v, %v", e, err)
 	for i := range MaxObserved + 3 {
 		req := Request{Text: "Bob has two daughters", Sources: []string{fmt.Sprint("manual:", i)}}
 		res = must.Get(m.Remember(t.Context(), rememberAt(3), req))(t)
 	}
 	n, err := m.headOf(t).Adjacency().Degree(t.Context(), id, adjacency.Out, memory.EdgeObserved)
-	if n != MaxObserved || err != nil || !res.NoChange || res.Memories[0].Warnings[0].Code != QualityObserved {
-		t.Errorf("%d observations, %v, %+v", n, err, res)
-	}
+	must.True(t, n == MaxObserved && err == nil && res.NoChange && res.Memories[0].Warnings[0].Code == QualityObserved,
+		"%d observations, %v, %+v", n, err, res)
 }
 
 func TestUndoRemember(t *testing.T) {
@@ -227,9 +222,7 @@ func TestRememberParams(t *testing.T) {
 	must.Equal(t, must.Get(ParamsAt(t.Context(), m.headOf(t)))(t), p)
 	got := keep(t, m, Request{Text: "Alice works at Initech", About: "alice", Property: "employer"},
 		Request{Text: "Alice works at Globex", About: "alice", Property: "employer"})
-	if actions(got) != "added conflict" || len(got[1].Superseded) > 0 {
-		t.Errorf("%s", actions(got))
-	}
+	must.True(t, actions(got) == "added conflict" && len(got[1].Superseded) == 0, "%s", actions(got))
 	must.True(t, must.Err(change(func(p *Params) { p.SimilarFrom = p.DuplicateAbove + 1 })) != nil,
 		"similarFrom above duplicateAbove was taken")
 }
@@ -297,9 +290,8 @@ func TestNearest(t *testing.T) {
 			} else if near && (r.Nearest[0].Text != old || r.Nearest[0].Date != day0.String()[:10]) {
 				t.Errorf("%+v, of %s", r.Nearest[0], day0)
 			}
-			if (r.Settle == first.ID) != c.settle || !c.settle && r.Settle != (graph.ID{}) {
-				t.Errorf("settle %s, want %t", r.Settle, c.settle)
-			}
+			must.True(t, (r.Settle == first.ID) == c.settle && (c.settle || r.Settle == (graph.ID{})),
+				"settle %s, want %t", r.Settle, c.settle)
 			must.Equal(t, len(r.Superseded) > 0, c.req.Supersedes != nil, "superseded: ", r.Superseded)
 		})
 	}
@@ -401,9 +393,8 @@ cache | tagged true
 Ops | tagged true`
 	must.Equal(t, strings.Join(got, "\n"), want, "got\n")
 	tags, err := recall.Suggest(t.Context(), s, "Is the cache server of Berlin in 2024 full?")
-	if err != nil || len(tags) < 3 || tags[0].Name != "Ops" || tags[1].Name != "cache" || !tags[len(tags)-1].Text {
-		t.Errorf("%+v, %v", tags, err)
-	}
+	must.True(t, err == nil && len(tags) >= 3 && tags[0].Name == "Ops" && tags[1].Name == "cache" &&
+		tags[len(tags)-1].Text, "%+v, %v", tags, err)
 	must.True(t, must.Err(recall.Suggest(t.Context(), s, " ")) != nil, "blank")
 }
 
@@ -463,8 +454,7 @@ func TestRememberTimesBounds(t *testing.T) {
 		reqs[i].Text = fmt.Sprint("fact ", i)
 	}
 	reqs[MaxTimed].Time = graph.At(day0)
-	_, err := m.RememberAll(t.Context(), rememberAt(1), reqs)
-	must.Fail(t, err, state.ErrInvalid)
+	must.Fail(t, must.Err(m.RememberAll(t.Context(), rememberAt(1), reqs)), state.ErrInvalid)
 }
 
 // TestRememberTimesRefuses holds that a refused request is named, and that nothing is written.

@@ -59,18 +59,15 @@ func TestSubjectIsNotMentioned(t *testing.T) {
 				if l.Type != memory.EdgeMentions {
 					continue
 				}
-				if l.Dst == "entity/carol" && i != 1 || l.Dst == "entity/erin ek" {
-					t.Errorf("batch %t, memory %d mentions its subject %s", batch, i, l.Dst)
-				}
+				must.True(t, (l.Dst != "entity/carol" || i == 1) && l.Dst != "entity/erin ek",
+					"batch %t, memory %d mentions its subject %s", batch, i, l.Dst)
 			}
 		}
 	}
 	m := newMemory(t)
 	keep(t, m, Request{Text: "Moved to Bern", About: "entity/erin ek"})
-	if n, _, err := m.headOf(t).Node(t.Context(), graph.NodeID("entity/erin ek")); err != nil ||
-		n.Summary != "erin ek" {
-		t.Errorf("%+v, %v", n, err)
-	}
+	n, _, err := m.headOf(t).Node(t.Context(), graph.NodeID("entity/erin ek"))
+	must.True(t, err == nil && n.Summary == "erin ek", "%+v, %v", n, err)
 	m = newMemory(t) // the subject by its id, named by its summary
 	name := "Carol Jones"
 	change := graph.Change{Node: &graph.NodeChange{Key: "cj", Type: "Person", Summary: &name}}
@@ -99,9 +96,8 @@ func TestForeignProperties(t *testing.T) {
 		must.True(t, v.Kind() == ipld.String && v.Text() == want, "%s was replaced: %+v", name, v)
 	}
 	must.Same(t, memory.Texts(n.Props, memory.PropEntities), []string{"Bob"}, "entities")
-	if d, err := m.headOf(t).Adjacency().Degree(t.Context(), id, adjacency.Out, memory.EdgeMentions); d == 0 || err != nil {
-		t.Errorf("%d mentions, %v", d, err)
-	}
+	d, err := m.headOf(t).Adjacency().Degree(t.Context(), id, adjacency.Out, memory.EdgeMentions)
+	must.True(t, d != 0 && err == nil, "%d mentions, %v", d, err)
 }
 
 // TestHiddenEdges holds that an edge that is hidden says nothing: not what a memory is about, nor
@@ -139,10 +135,8 @@ func TestSecretsAreNoEntities(t *testing.T) {
 	m := newMemory(t)
 	opt := rememberAt(1)
 	_, err := m.Remember(t.Context(), opt, Request{Text: "Deploys use `" + github + "`"})
-	if !errors.Is(err, state.ErrSecret) || strings.Contains(err.Error(), github) ||
-		!strings.HasPrefix(err.Error(), "text: ") {
-		t.Errorf("%v", err)
-	}
+	must.True(t, errors.Is(err, state.ErrSecret) && !strings.Contains(err.Error(), github) &&
+		strings.HasPrefix(err.Error(), "text: "), "%v", err)
 	_, err = m.RememberAll(t.Context(), opt, []Request{
 		{Text: "Alice leads infra"}, {Text: "Deploys run at night", Tags: []string{github}}})
 	must.True(t, errors.Is(err, state.ErrSecret) && strings.HasPrefix(err.Error(), "memory 2: tags: "), "%v", err)
@@ -201,11 +195,9 @@ func TestMessagesQuoteNoSecrets(t *testing.T) {
 	_, err := m.r.Commit(t.Context(), memkit.Each([]graph.Change{{Node: &graph.NodeChange{Key: key, Type: "N"}}}), opt)
 	must.OK(t, err)
 	opt = rememberAt(2).CommitOptions
-	_, err = memory.Mark(t.Context(), m.r, opt, memory.MarkRequest{State: graph.Forgotten, Nodes: []string{key}})
-	must.OK(t, err)
+	must.Get(memory.Mark(t.Context(), m.r, opt, memory.MarkRequest{State: graph.Forgotten, Nodes: []string{key}}))(t)
 	s := must.Get(m.r.Snapshot(t.Context(), "HEAD"))(t)
 	got, err := s.Message(t.Context())
-	if err != nil || strings.Contains(got, key) || got != "forget "+(graph.Ref{Key: key}).Target().String() {
-		t.Errorf("%q, %v", got, err)
-	}
+	must.True(t, err == nil && !strings.Contains(got, key) && got == "forget "+(graph.Ref{Key: key}).Target().String(),
+		"%q, %v", got, err)
 }

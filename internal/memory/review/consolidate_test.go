@@ -112,15 +112,13 @@ func TestConsolidateAll(t *testing.T) {
 		if res.NoChange {
 			break
 		}
-		if rounds++; rounds > 10 {
-			t.Fatal("it does not end")
-		}
+		rounds++
+		must.Require(t, rounds <= 10, "it does not end")
 	}
 	after := memkit.Tip(t, r)
 	nodes, edges, _, _ := before.Sizes()
-	if n, e, _, _ := after.Sizes(); n != nodes || e != edges {
-		t.Errorf("%d nodes and %d edges, want %d and %d", n, e, nodes, edges)
-	}
+	n, e, _, _ := after.Sizes()
+	must.True(t, n == nodes && e == edges, "%d nodes and %d edges, want %d and %d", n, e, nodes, edges)
 	for range rounds {
 		must.Get(history.Undo(t.Context(), r, "", memkit.By))(t)
 	}
@@ -136,9 +134,8 @@ func TestOtherSubjects(t *testing.T) {
 	}
 	r := memkit.Open(t, lines...)
 	kinds := ConsolidateRequest{Kinds: []ProposalKind{ProposeDuplicate}}
-	if got := proposed(t, r, kinds); len(got) != 1 {
-		t.Fatal(got)
-	}
+	got := proposed(t, r, kinds)
+	must.Require(t, len(got) == 1, "%v", got)
 	i := 0
 	for id, err := range memkit.Tip(t, r).IDs(t.Context()) {
 		must.OK(t, err)
@@ -171,9 +168,8 @@ func TestTagEdges(t *testing.T) {
 	next := graph.EdgeID(graph.NodeID("a"), memory.EdgeTagged, graph.NodeID(memory.TagKey("release-notes")), "")
 	mark, err := s.Mark(t.Context(), graph.OnEdge, old)
 	must.True(t, err == nil && mark != nil && mark.State == graph.Superseded, "%+v %v", mark, err)
-	if _, _, err := s.Edge(t.Context(), next); err != nil {
-		t.Error(err)
-	}
+	_, _, err = s.Edge(t.Context(), next)
+	must.True(t, err == nil, "%v", err)
 	memkit.Undo(t, r, before)
 }
 
@@ -200,14 +196,11 @@ func TestPickSeen(t *testing.T) {
 	memkit.Tell(t, r, factLine("The lease of the office ends", `,"props":{"expires":"2025-11-01T00:00:00Z"}`))
 	last := seen.List[len(seen.List)-1]
 	res, err := Consolidate(t.Context(), r, memkit.Opt, req, []string{last.ID[:8]})
-	if err != nil || len(res.Picked) != 1 || res.Picked[0].ID != last.ID ||
-		!slices.Equal(res.Picked[0].Nodes, last.Nodes) {
-		t.Fatal(err, res)
-	}
+	must.Require(t, err == nil && len(res.Picked) == 1 && res.Picked[0].ID == last.ID &&
+		slices.Equal(res.Picked[0].Nodes, last.Nodes), "%v %v", err, res)
 	var missing *state.NotFoundError
-	if _, err := Consolidate(t.Context(), r, memkit.Opt, req, []string{last.ID}); !errors.As(err, &missing) {
-		t.Error(err)
-	}
+	_, err = Consolidate(t.Context(), r, memkit.Opt, req, []string{last.ID})
+	must.True(t, errors.As(err, &missing), "%v", err)
 }
 
 func TestConsolidateRequests(t *testing.T) {
@@ -226,20 +219,17 @@ func TestConsolidateRequests(t *testing.T) {
 	same := slices.Clone(list.List)
 	same[1].ID = same[0].ID[:MinPick] + strings.Repeat("x", idDigits-MinPick)
 	var several *state.AmbiguousError
-	if _, err := pick(same, []string{same[0].ID[:MinPick]}); !errors.As(err, &several) {
-		t.Error(err)
-	}
+	_, err = pick(same, []string{same[0].ID[:MinPick]})
+	must.True(t, errors.As(err, &several), "%v", err)
 	must.Equal(t, len(must.Get(pick(same, []string{same[0].ID}))(t)), 1)
-	_, err = Decline(t.Context(), r, memkit.Opt, req, nil)
-	must.Fail(t, err, state.ErrInvalid)
+	must.Fail(t, must.Err(Decline(t.Context(), r, memkit.Opt, req, nil)), state.ErrInvalid)
 	ctx, cancel := context.WithCancel(t.Context())
 	req.Progress = func(done, _ int) {
 		if done == 3 {
 			cancel()
 		}
 	}
-	_, err = Propose(ctx, memkit.Tip(t, r), req)
-	must.Fail(t, err, context.Canceled)
+	must.Fail(t, must.Err(Propose(ctx, memkit.Tip(t, r), req)), context.Canceled)
 	empty := memkit.Open(t)
 	must.Equal(t, len(proposed(t, empty, ConsolidateRequest{Cap: 1})), 0)
 }
@@ -279,9 +269,8 @@ func TestUndecidedSince(t *testing.T) {
 		}
 		must.Same(t, got, c.want, c.newest, " newest, ", c.most, " pairs")
 	}
-	if pairs, err := UndecidedSince(t.Context(), to, to, 200, 10); err != nil || len(pairs) > 0 {
-		t.Errorf("%d pairs of nothing new, %v", len(pairs), err)
-	}
+	pairs, err := UndecidedSince(t.Context(), to, to, 200, 10)
+	must.True(t, err == nil && len(pairs) == 0, "%d pairs of nothing new, %v", len(pairs), err)
 }
 
 // TestForgottenByVerbs asks every verb that reads for what is next to a forgotten memory.
@@ -323,9 +312,8 @@ func TestForgottenByVerbs(t *testing.T) {
 	must.Get(memory.Mark(t.Context(), r, memkit.Opt, req))(t)
 	// That b is contradicted by it, its mark says; who it was, get says of its id alone.
 	memkit.Tell(t, r, `{"remove":{"mark":{"node":"b"}}}`)
-	if n := told(memkit.Tip(t, r)); n > 0 {
-		t.Errorf("%d answers tell of what is forgotten", n)
-	}
+	n := told(memkit.Tip(t, r))
+	must.True(t, n <= 0, "%d answers tell of what is forgotten", n)
 }
 
 // said writes what was explored.

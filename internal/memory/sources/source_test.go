@@ -18,9 +18,7 @@ func FuzzSource(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := Parse(text)
-		if err == nil && (s.String() != text || !utf8.ValidString(text)) {
-			t.Errorf("%q is written %q", text, s.String())
-		}
+		must.True(t, err != nil || (s.String() == text && utf8.ValidString(text)), "%q is written %q", text, s.String())
 	})
 }
 
