@@ -60,9 +60,7 @@ func (c clientOf) has(key string, want bool) {
 	c.t.Helper()
 	_, err := repokit.Head(c.t, c.r).Name(c.t.Context(), key)
 	var missing *state.NotFoundError
-	if want && err != nil || !want && !errors.As(err, &missing) {
-		c.t.Errorf("%s: %v, want there %v", key, err, want)
-	}
+	must.True(c.t, (!want || err == nil) && (want || errors.As(err, &missing)), "%s: %v, want there %v", key, err, want)
 }
 
 // clients returns two clients of one new repository, and a function that opens another.
@@ -75,9 +73,8 @@ func clients(t *testing.T) (a, b clientOf, open func(name string) clientOf) {
 	closing := func(r *core.Repo) clientOf {
 		t.Cleanup(func() {
 			repokit.CheckClean(t, r)
-			if err := r.Close(); err != nil {
-				t.Error(err)
-			}
+			err := r.Close()
+			must.True(t, err == nil, "%v", err)
 		})
 		return clientOf{t, r}
 	}
@@ -132,10 +129,8 @@ func TestClients(t *testing.T) {
 	must.Equal(t, undone.Of.Operation.Actor, repokit.By.Author, undone.Of)
 	b.has("staged by b", false)
 	a.has("second of a", true)
-	_, err = history.Undo(ctx, open("carl").r, "", repokit.By)
-	must.Fail(t, err, history.ErrNothingToUndo)
-	_, err = history.Redo(ctx, a.r, repokit.By)
-	must.Fail(t, err, history.ErrNothingToRedo)
+	must.Fail(t, must.Err(history.Undo(ctx, open("carl").r, "", repokit.By)), history.ErrNothingToUndo)
+	must.Fail(t, must.Err(history.Redo(ctx, a.r, repokit.By)), history.ErrNothingToRedo)
 	_, err = history.Redo(ctx, b.r, repokit.By)
 	b.ok(err)
 	b.has("staged by b", true)
@@ -149,22 +144,19 @@ func TestClients(t *testing.T) {
 	b.ok(err)
 	_, err = care.GC(ctx, b.r, care.GCOptions{Stamp: repokit.By, KeepOps: 1})
 	b.ok(err)
-	if branch, now, err := a.r.Branch(ctx); err != nil || branch != "" || now != at {
-		t.Errorf("HEAD is on %q at %s: %v", branch, now, err)
-	}
+	branch, now, err := a.r.Branch(ctx)
+	must.True(t, err == nil && branch == "" && now == at, "HEAD is on %q at %s: %v", branch, now, err)
 	a.has("aside", true)
-	if _, err := repokit.TryLines(a.r, `{"node":{"key":"x","type":"T"}}`); !errors.As(err, new(*core.DetachedError)) {
-		t.Error(err)
-	}
+	_, err = repokit.TryLines(a.r, `{"node":{"key":"x","type":"T"}}`)
+	must.True(t, errors.As(err, new(*core.DetachedError)), "%v", err)
 	a.ok(a.r.Branches().Switch(ctx, "draft", core.SwitchOptions{Stamp: repokit.By}))
 
 	// names of branches
 	a.ok(a.r.Branches().Rename(ctx, "", "sketch", core.RefOptions{Stamp: repokit.By}))
 	a.want("sketch", "sketch")
 	b.want("main", "")
-	if _, err := a.r.Branches().Remove(ctx, "sketch", core.RefOptions{Stamp: repokit.By}); !errors.As(err, new(*core.InUseError)) {
-		t.Error(err)
-	}
+	_, err = a.r.Branches().Remove(ctx, "sketch", core.RefOptions{Stamp: repokit.By})
+	must.True(t, errors.As(err, new(*core.InUseError)), "%v", err)
 	a.ok(a.r.Branches().Switch(ctx, "main", core.SwitchOptions{Stamp: repokit.By}))
 	a.want("main", "sketch")
 	b.ok(b.r.Branches().Rename(ctx, "main", "trunk", core.RefOptions{Stamp: repokit.By}))
@@ -221,9 +213,8 @@ func TestClientsMerge(t *testing.T) {
 	b.ok(err)
 	_, err = merging.ContinueMerge(ctx, b.r, core.MergeOptions{CommitOptions: opt})
 	b.ok(err)
-	if n := repokit.NodeByKey(t, repokit.Head(t, a.r), "k"); n.Summary != "right" {
-		t.Errorf("the summary is %q", n.Summary)
-	}
+	n := repokit.NodeByKey(t, repokit.Head(t, a.r), "k")
+	must.True(t, n.Summary == "right", "the summary is %q", n.Summary)
 }
 
 // TestClientsOldMerge has clients end merges recorded without a client, as before clients existed.
@@ -239,17 +230,15 @@ func TestClientsOldMerge(t *testing.T) {
 		for _, c := range []clientOf{a, b} {
 			_, err := c.r.PendingMerge(ctx, "")
 			c.ok(err)
-			if _, err = merging.Merge(ctx, c.r, "right", core.MergeOptions{CommitOptions: opt}); !errors.As(err, new(*core.InProgressError)) {
-				t.Errorf("merged during a merge in progress: %v", err)
-			}
+			_, err = merging.Merge(ctx, c.r, "right", core.MergeOptions{CommitOptions: opt})
+			must.True(t, errors.As(err, new(*core.InProgressError)), "merged during a merge in progress: %v", err)
 		}
 	}
 	gone := func(cs ...clientOf) {
 		t.Helper()
 		for _, c := range cs {
-			if p, err := c.r.PendingMerge(ctx, ""); !errors.As(err, new(*state.NotFoundError)) {
-				t.Errorf("%+v, %v", p, err)
-			}
+			p, err := c.r.PendingMerge(ctx, "")
+			must.True(t, errors.As(err, new(*state.NotFoundError)), "%+v, %v", p, err)
 		}
 	}
 	begin("left")
@@ -261,18 +250,16 @@ func TestClientsOldMerge(t *testing.T) {
 	_, err = merging.ResolveConflict(ctx, a.r, "k", merging.Choice{Take: graph.TakeTheirs}, opt)
 	a.ok(err)
 	b.commit("", "k", "moved on") // the resolution conflicts with it, in a merge that then belongs to a
-	if _, err = merging.ContinueMerge(ctx, a.r, core.MergeOptions{CommitOptions: opt}); !errors.As(err, new(*core.MergeError)) {
-		t.Error(err)
-	}
+	_, err = merging.ContinueMerge(ctx, a.r, core.MergeOptions{CommitOptions: opt})
+	must.True(t, errors.As(err, new(*core.MergeError)), "%v", err)
 	gone(b, none)
 	_, err = merging.ResolveConflict(ctx, a.r, "k", merging.Choice{Take: graph.TakeTheirs}, opt)
 	a.ok(err)
 	_, err = merging.ContinueMerge(ctx, a.r, core.MergeOptions{CommitOptions: opt})
 	a.ok(err)
 	gone(a, b, none)
-	if n := repokit.NodeByKey(t, repokit.Head(t, a.r), "k"); n.Summary != "left" {
-		t.Errorf("the summary is %q", n.Summary)
-	}
+	n := repokit.NodeByKey(t, repokit.Head(t, a.r), "k")
+	must.True(t, n.Summary == "left", "the summary is %q", n.Summary)
 }
 
 // TestClientsLongNames checks that no branch gets a name so long that the refs derived from it exceed the limit.
@@ -286,17 +273,14 @@ func TestClientsLongNames(t *testing.T) {
 	for _, c := range []clientOf{a, long} {
 		must.Fail(t, c.r.Branches().Rename(ctx, "main", name, core.RefOptions{Stamp: repokit.By}), state.ErrInvalid)
 		c.want("main", "")
-		if _, err := c.r.Snapshot(ctx, name); !errors.As(err, new(*state.NotFoundError)) {
-			t.Error(err)
-		}
+		_, err := c.r.Snapshot(ctx, name)
+		must.True(t, errors.As(err, new(*state.NotFoundError)), "%v", err)
 	}
-	if p, err := long.r.PendingMerge(ctx, ""); err != nil || p.Branch != "main" {
-		t.Errorf("%+v, %v", p, err)
-	}
+	p, err := long.r.PendingMerge(ctx, "")
+	must.True(t, err == nil && p.Branch == "main", "%+v, %v", p, err)
 	a.ok(a.r.Branches().Rename(ctx, "main", name[:100], core.RefOptions{Stamp: repokit.By}))
-	if p, err := long.r.PendingMerge(ctx, ""); err != nil || p.Branch != name[:100] {
-		t.Errorf("%+v, %v", p, err)
-	}
+	p, err = long.r.PendingMerge(ctx, "")
+	must.True(t, err == nil && p.Branch == name[:100], "%+v, %v", p, err)
 }
 
 // TestClientsFarBack checks that undo and redo search at most the allowed number of operations, no matter which
@@ -332,12 +316,10 @@ func TestClientsFarBack(t *testing.T) {
 	stranger.Author = "nobody here"
 	_, err = history.UndoOwn(ctx, a.r, "", stranger)
 	far(err, history.ErrNothingToUndo)
-	if _, err = history.Undo(ctx, open("carl").r, "", repokit.By); !errors.Is(err, history.ErrNothingToUndo) || errors.Is(err, history.ErrFarBack) {
-		t.Error(err)
-	}
-	if undone, err := history.Undo(ctx, a.r, of.Of.CID.String(), repokit.By); err != nil || undone.Of.CID != of.Of.CID {
-		t.Errorf("%+v, %v", undone, err)
-	}
+	_, err = history.Undo(ctx, open("carl").r, "", repokit.By)
+	must.True(t, errors.Is(err, history.ErrNothingToUndo) && !errors.Is(err, history.ErrFarBack), "%v", err)
+	undone, err := history.Undo(ctx, a.r, of.Of.CID.String(), repokit.By)
+	must.True(t, err == nil && undone.Of.CID == of.Of.CID, "%+v, %v", undone, err)
 }
 
 func TestOnDatabase(t *testing.T) { repokit.OnDatabase(t, 3) }

@@ -50,9 +50,8 @@ func TestOtherToolsReadAnExport(t *testing.T) {
 	fill(t, r)
 	file, res := repokit.Export(t, r, exchange.ExportOptions{All: true})
 	root, order, blocks := theirs(t, file)
-	if len(order) != res.Blocks || len(blocks) != res.Blocks || root != prime.Cid(res.Roots[0]) {
-		t.Fatalf("%d blocks, %d of them distinct, want %d", len(order), len(blocks), res.Blocks)
-	}
+	must.Require(t, len(order) == res.Blocks && len(blocks) == res.Blocks && root == prime.Cid(res.Roots[0]),
+		"%d blocks, %d of them distinct, want %d", len(order), len(blocks), res.Blocks)
 	ls := cidlink.DefaultLinkSystem()
 	var loaded []cid.Cid
 	ls.StorageReadOpener = func(_ linking.LinkContext, l datamodel.Link) (io.Reader, error) {
@@ -99,7 +98,6 @@ func TestImportOfAnotherToolsFile(t *testing.T) {
 	must.Same(t, out.Bytes(), file, "written by go-car it is another file")
 	to, _ := repokit.OverMem(t)
 	repokit.ImportInto(t, to, out.Bytes(), exchange.ImportOptions{})
-	if a, b := repokit.Head(t, r).CID(), repokit.Head(t, to).CID(); a != b {
-		t.Errorf("head is %s, want %s", b, a)
-	}
+	a, b := repokit.Head(t, r).CID(), repokit.Head(t, to).CID()
+	must.True(t, a == b, "head is %s, want %s", b, a)
 }

@@ -107,9 +107,8 @@ func carry(t *testing.T, from *core.Repo, base, tip ipld.CID) {
 	}{{from, &want}, {to, &got}} {
 		for e, err := range history.Log(t.Context(), side.r, tip.String()) {
 			must.OK(t, err)
-			if has, err := st.Facts().Has(t.Context(), e.CID); err != nil || !has {
-				t.Errorf("commit %s is not there: %v", e.CID, err)
-			}
+			has, err := st.Facts().Has(t.Context(), e.CID)
+			must.True(t, err == nil && has, "commit %s is not there: %v", e.CID, err)
 			*side.n++
 		}
 	}
@@ -135,9 +134,8 @@ func TestExportOfDamage(t *testing.T) {
 		tried++
 		var out bytes.Buffer
 		_, err := exchange.Export(t.Context(), from, &out, exchange.ExportOptions{All: true})
-		if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), b.CID.String()) {
-			t.Errorf("without %s %s: %v", kind, b.CID, err)
-		}
+		must.True(t, errors.Is(err, store.ErrCorrupt) && strings.Contains(err.Error(), b.CID.String()),
+			"without %s %s: %v", kind, b.CID, err)
 		must.OK(t, st.Facts().Put(t.Context(), b))
 	}
 	must.True(t, tried >= 10, "only %d blocks left out", tried)

@@ -57,14 +57,12 @@ func TestExportOfRedacted(t *testing.T) {
 		t.Errorf("import: %+v", got)
 	}
 	must.True(t, redacted(t, there, c), "the redaction did not come along")
-	if again, _ := repokit.Export(t, to, exchange.ExportOptions{All: true}); !bytes.Equal(again, file) {
-		t.Error("exported again it is another file")
-	}
+	again, _ := repokit.Export(t, to, exchange.ExportOptions{All: true})
+	must.True(t, bytes.Equal(again, file), "exported again it is another file")
 	// An older file that contains the block does not bring it back.
 	got := repokit.ImportInto(t, to, whole, exchange.ImportOptions{Name: "old"})
-	if got.Redacted != 1 || got.Redactions != 0 || len(got.Refs) != 2 || !redacted(t, there, c) {
-		t.Errorf("import of what was erased: %+v", got)
-	}
+	must.True(t, got.Redacted == 1 && got.Redactions == 0 && len(got.Refs) == 2 && redacted(t, there, c),
+		"import of what was erased: %+v", got)
 	_, _, err := to.Storage().Block(t.Context(), c.String())
 	must.Fail(t, err, store.ErrRedacted)
 }
@@ -80,15 +78,12 @@ func TestImportKeepsNothingAway(t *testing.T) {
 	file, _ := repokit.Export(t, from, exchange.ExportOptions{All: true})
 	to, there := repokit.OverMem(t)
 	repokit.Lines(t, to, repokit.Person(1))
-	if got := repokit.ImportInto(t, to, file, exchange.ImportOptions{Name: "n"}); got.Redactions != 1 || !redacted(t, there, c) {
-		t.Errorf("import: %+v", got)
-	}
-	if got := repokit.ImportInto(t, to, whole, exchange.ImportOptions{Name: "old"}); got.Redacted != 0 || got.NewBlocks != 1 {
-		t.Errorf("import of the block: %+v", got)
-	}
-	if _, _, err := to.Storage().Block(t.Context(), c.String()); err != nil {
-		t.Errorf("the block: %v", err)
-	}
+	got := repokit.ImportInto(t, to, file, exchange.ImportOptions{Name: "n"})
+	must.True(t, got.Redactions == 1 && redacted(t, there, c), "import: %+v", got)
+	got = repokit.ImportInto(t, to, whole, exchange.ImportOptions{Name: "old"})
+	must.True(t, got.Redacted == 0 && got.NewBlocks == 1, "import of the block: %+v", got)
+	_, _, err := to.Storage().Block(t.Context(), c.String())
+	must.True(t, err == nil, "the block: %v", err)
 	repokit.CheckClean(t, to)
 }
 
@@ -102,12 +97,10 @@ func TestImportErasesNothing(t *testing.T) {
 	repokit.ImportInto(t, to, whole, exchange.ImportOptions{})
 	erase(t, st, c)
 	file, _ := repokit.Export(t, from, exchange.ExportOptions{All: true})
-	if got := repokit.ImportInto(t, to, file, exchange.ImportOptions{Name: "n"}); got.Redactions != 0 {
-		t.Errorf("import: %+v", got)
-	}
-	if redacted(t, there, c) || repokit.NodeByKey(t, repokit.Head(t, to), "alice").Summary == "" {
-		t.Error("an import erased a block")
-	}
+	got := repokit.ImportInto(t, to, file, exchange.ImportOptions{Name: "n"})
+	must.True(t, got.Redactions == 0, "import: %+v", got)
+	must.True(t, !redacted(t, there, c) && repokit.NodeByKey(t, repokit.Head(t, to), "alice").Summary != "",
+		"an import erased a block")
 }
 
 func TestImportRefusesRedactions(t *testing.T) {
@@ -157,9 +150,8 @@ func TestImportRefusesRedactions(t *testing.T) {
 	}
 	r, st := repokit.OverMem(t)
 	res := repokit.ImportInto(t, r, f.File(), exchange.ImportOptions{Name: "n"})
-	if res.Redactions != 1 || !redacted(t, st, ipld.Sum(ipld.Raw, []byte("query"))) {
-		t.Errorf("a redacted query: %+v", res)
-	}
+	must.True(t, res.Redactions == 1 && redacted(t, st, ipld.Sum(ipld.Raw, []byte("query"))),
+		"a redacted query: %+v", res)
 }
 
 // TestExportAfterPurge purges a node and exports the memory: the importer can read old commits without it, and
@@ -172,16 +164,14 @@ func TestExportAfterPurge(t *testing.T) {
 	file, res := repokit.Export(t, from, exchange.ExportOptions{All: true})
 	must.True(t, res.Redacted >= 2 && !bytes.Contains(file, []byte("Alice leads")), "%+v", res)
 	to, _ := repokit.OverMem(t)
-	if got := repokit.ImportInto(t, to, file, exchange.ImportOptions{}); got.Redactions != res.Redacted {
-		t.Errorf("%d redactions, want %d", got.Redactions, res.Redacted)
-	}
+	got := repokit.ImportInto(t, to, file, exchange.ImportOptions{})
+	must.True(t, got.Redactions == res.Redacted, "%d redactions, want %d", got.Redactions, res.Redacted)
 	if a, b := refNames(t, from), refNames(t, to); a["refs/heads/main"] != b["refs/heads/main"] {
 		t.Errorf("main is %s, want %s", b["refs/heads/main"], a["refs/heads/main"])
 	}
 	old := must.Get(to.Snapshot(t.Context(), "HEAD~2"))(t)
-	if n := repokit.NodeByKey(t, old, "alice"); n.Type != state.RedactedType {
-		t.Errorf("the node is a %s", n.Type)
-	}
+	n := repokit.NodeByKey(t, old, "alice")
+	must.True(t, n.Type == state.RedactedType, "the node is a %s", n.Type)
 	for _, r := range []*core.Repo{from, to} {
 		replay, err := session.Replay(t.Context(), r, "review")
 		must.True(t, err == nil && len(replay.Redacted) > 0, "replay: %+v, %v", replay, err)

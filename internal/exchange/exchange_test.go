@@ -86,9 +86,8 @@ func TestExportAllRoundTrip(t *testing.T) {
 	file, sent := repokit.Export(t, from, exchange.ExportOptions{All: true})
 	to, st := repokit.OverMem(t)
 	got := repokit.ImportInto(t, to, file, exchange.ImportOptions{Fallback: "file"})
-	if got.Name != "" || got.Blocks != sent.Blocks || got.NewBlocks == 0 {
-		t.Errorf("imported %+v, exported %+v", got, sent)
-	}
+	must.True(t, got.Name == "" && got.Blocks == sent.Blocks && got.NewBlocks != 0,
+		"imported %+v, exported %+v", got, sent)
 	must.Same(t, refNames(t, to), refNames(t, from), "refs")
 	if a, b := repokit.Head(t, from), repokit.Head(t, to); a.CID() != b.CID() || a.Graph() != b.Graph() {
 		t.Errorf("commit %s, graph %s became %s, %s", a.CID(), a.Graph(), b.CID(), b.Graph())
@@ -96,9 +95,8 @@ func TestExportAllRoundTrip(t *testing.T) {
 	for _, q := range []string{"harbour", "boat 7", "ferry at dawn"} {
 		a, _ := query(t, from, "review", q)
 		b, _ := query(t, to, "review", q)
-		if a.TokensUsed != b.TokensUsed || len(a.Items) != len(b.Items) {
-			t.Errorf("%q: %d items there, %d here", q, len(a.Items), len(b.Items))
-		}
+		must.True(t, a.TokensUsed == b.TokensUsed && len(a.Items) == len(b.Items),
+			"%q: %d items there, %d here", q, len(a.Items), len(b.Items))
 		for i := range a.Items {
 			must.Equal(t, a.Items[i].Rendered, b.Items[i].Rendered, q, ": item ", i, " differs")
 		}
@@ -128,14 +126,12 @@ func TestImportTwice(t *testing.T) {
 		for _, as := range []string{"", "desk"} {
 			to, st := repokit.OverMem(t)
 			into := exchange.ImportOptions{Name: as, Fallback: "file"}
-			if first := repokit.ImportInto(t, to, file, into); len(first.Refs) == 0 || first.NewBlocks == 0 {
-				t.Errorf("%s: first import %+v", name, first)
-			}
+			first := repokit.ImportInto(t, to, file, into)
+			must.True(t, len(first.Refs) != 0 && first.NewBlocks != 0, "%s: first import %+v", name, first)
 			before := contents(t, st)
 			again := repokit.ImportInto(t, to, file, into)
-			if len(again.Refs) != 0 || again.NewBlocks != 0 || again.Head != "" {
-				t.Errorf("%s as %q: second import %+v", name, as, again)
-			}
+			must.True(t, len(again.Refs) == 0 && again.NewBlocks == 0 && again.Head == "",
+				"%s as %q: second import %+v", name, as, again)
 			must.Same(t, contents(t, st), before, name, " as ", as, ": second import changed")
 		}
 	}
@@ -147,9 +143,8 @@ func TestExportIsReproducible(t *testing.T) {
 	for i := range files {
 		r, _ := repokit.OverMem(t)
 		if i == 1 { // garbage and indexes leave no trace
-			if _, err := repokit.TryLines(r, `{"edge":{"type":"x","src":"a","dst":"b"}}`); err == nil {
-				t.Fatal("a dangling edge was accepted")
-			}
+			_, err := repokit.TryLines(r, `{"edge":{"type":"x","src":"a","dst":"b"}}`)
+			must.Require(t, err != nil, "a dangling edge was accepted")
 		}
 		fill(t, r)
 		if i == 1 {
@@ -165,9 +160,8 @@ func TestImportRange(t *testing.T) {
 	fill(t, from)
 	whole, all := repokit.Export(t, from, exchange.ExportOptions{Rev: "HEAD"})
 	file, part := repokit.Export(t, from, exchange.ExportOptions{Rev: "HEAD~1..HEAD"})
-	if part.Blocks >= all.Blocks || len(part.Since) != 1 {
-		t.Errorf("the range has %d blocks, the whole %d, since %v", part.Blocks, all.Blocks, part.Since)
-	}
+	must.True(t, part.Blocks < all.Blocks && len(part.Since) == 1,
+		"the range has %d blocks, the whole %d, since %v", part.Blocks, all.Blocks, part.Since)
 	to, st := repokit.OverMem(t)
 	before := contents(t, st)
 	var missing *exchange.PrerequisiteError
@@ -177,16 +171,13 @@ func TestImportRange(t *testing.T) {
 	base, _ := repokit.Export(t, from, exchange.ExportOptions{Rev: "HEAD~1"})
 	repokit.ImportInto(t, to, base, exchange.ImportOptions{Name: "n", As: "main"})
 	res := repokit.ImportInto(t, to, file, exchange.ImportOptions{Name: "n", As: "main"})
-	if len(res.Refs) != 2 || res.Refs[0].Ref != "refs/heads/main" || !res.Refs[0].From.Defined() {
-		t.Errorf("refs %+v", res.Refs)
-	}
-	if a, b := repokit.Head(t, from).CID(), repokit.Head(t, to).CID(); a != b {
-		t.Errorf("head is %s, want %s", b, a)
-	}
+	must.True(t, len(res.Refs) == 2 && res.Refs[0].Ref == "refs/heads/main" && res.Refs[0].From.Defined(),
+		"refs %+v", res.Refs)
+	a, b := repokit.Head(t, from).CID(), repokit.Head(t, to).CID()
+	must.True(t, a == b, "head is %s, want %s", b, a)
 	// The whole again is nothing new but a name.
-	if res := repokit.ImportInto(t, to, whole, exchange.ImportOptions{Name: "m"}); res.NewBlocks != 0 {
-		t.Errorf("%d new blocks", res.NewBlocks)
-	}
+	res = repokit.ImportInto(t, to, whole, exchange.ImportOptions{Name: "m"})
+	must.True(t, res.NewBlocks == 0, "%d new blocks", res.NewBlocks)
 }
 
 func TestImportAs(t *testing.T) {
@@ -203,9 +194,8 @@ func TestImportAs(t *testing.T) {
 	dry := repokit.ImportInto(t, to, file, exchange.ImportOptions{Name: "desk", As: "theirs", DryRun: true})
 	must.Same(t, contents(t, st), before, "a dry run changed")
 	res := repokit.ImportInto(t, to, file, exchange.ImportOptions{Name: "desk", As: "theirs"})
-	if d := cmp.Diff(dry, res, cmp.Comparer(func(a, b ipld.CID) bool { return a == b })); d != "" {
-		t.Errorf("the dry run said otherwise: %s", d)
-	}
+	d := cmp.Diff(dry, res, cmp.Comparer(func(a, b ipld.CID) bool { return a == b }))
+	must.True(t, d == "", "the dry run said otherwise: %s", d)
 	want := []graph.RefName{"refs/heads/theirs", "refs/imported/desk/heads/main",
 		"refs/imported/desk/sessions/review"}
 	for i, c := range res.Refs {
@@ -228,10 +218,8 @@ func TestImportBadName(t *testing.T) {
 	}
 	other, _ := repokit.OverMem(t)
 	repokit.Lines(t, other, `{"node":{"key":"own","type":"T"}}`)
-	if _, err := repokit.TryImport(other, file, exchange.ImportOptions{}); !errors.Is(err, state.ErrInvalid) ||
-		errors.Is(err, car.ErrFormat) {
-		t.Errorf("no name: %v", err)
-	}
+	_, err := repokit.TryImport(other, file, exchange.ImportOptions{})
+	must.True(t, errors.Is(err, state.ErrInvalid) && !errors.Is(err, car.ErrFormat), "no name: %v", err)
 }
 
 func TestExportRefuses(t *testing.T) {
@@ -259,8 +247,7 @@ func TestExportRefuses(t *testing.T) {
 	}
 	for _, c := range cases {
 		var b bytes.Buffer
-		if _, err := exchange.Export(t.Context(), c.r, &b, c.opt); !errors.Is(err, c.want) || b.Len() > 0 {
-			t.Errorf("%+v: %v, %d bytes", c.opt, err, b.Len())
-		}
+		_, err := exchange.Export(t.Context(), c.r, &b, c.opt)
+		must.True(t, errors.Is(err, c.want) && b.Len() <= 0, "%+v: %v, %d bytes", c.opt, err, b.Len())
 	}
 }

@@ -28,32 +28,26 @@ func TestExportSelected(t *testing.T) {
 		var b bytes.Buffer
 		res := must.Get(exchange.Export(t.Context(), r, &b, exchange.ExportOptions{Selector: selector}))(t)
 		root, order, blocks := theirs(t, b.Bytes())
-		if root != at || len(blocks) != len(order) || res.Blocks != len(order) || res.Bytes != int64(b.Len()) {
-			t.Errorf("%s: root %s, %d blocks of %d, %d of %d bytes", selector, root, len(blocks), res.Blocks,
-				b.Len(), res.Bytes)
-		}
+		must.True(t, root == at && len(blocks) == len(order) && res.Blocks == len(order) && res.Bytes == int64(b.Len()),
+			"%s: root %s, %d blocks of %d, %d of %d bytes", selector, root, len(blocks), res.Blocks, b.Len(), res.Bytes)
 		return order, res
 	}
-	if order, _ := export(`{".":{}}`); !slices.Equal(order, []cid.Cid{at}) {
-		t.Errorf("the commit alone: %s", order)
-	}
+	order, _ := export(`{".":{}}`)
+	must.True(t, slices.Equal(order, []cid.Cid{at}), "the commit alone: %s", order)
 	before, res := export(graph)
 	must.True(t, len(before) >= 10 && res.Redacted == 0, "%d blocks, %d erased", len(before), res.Redacted)
-	if again, _ := export(graph); !slices.Equal(before, again) {
-		t.Error("the same selector gave two files")
-	}
+	again, _ := export(graph)
+	must.True(t, slices.Equal(before, again), "the same selector gave two files")
 	var b bytes.Buffer
 	must.OK(t, must.Err(exchange.Export(t.Context(), r, &b, exchange.ExportOptions{Selector: graph})))
 	empty, _ := repokit.OverMem(t)
 	file := bytes.NewReader(b.Bytes())
-	if _, err := exchange.Import(t.Context(), empty, file, file.Size(), exchange.ImportOptions{}); err == nil {
-		t.Error("a part of a commit was imported as a memory")
-	}
+	_, err := exchange.Import(t.Context(), empty, file, file.Size(), exchange.ImportOptions{})
+	must.True(t, err != nil, "a part of a commit was imported as a memory")
 	erase(t, st, repokit.NodeCID(t, r, "alice"))
 	after, res := export(graph)
-	if res.Redacted != 1 || len(after) != len(before)-1 {
-		t.Errorf("%d blocks of %d, %d erased", len(after), len(before), res.Redacted)
-	}
+	must.True(t, res.Redacted == 1 && len(after) == len(before)-1,
+		"%d blocks of %d, %d erased", len(after), len(before), res.Redacted)
 }
 
 // everything has each field of nodes, edges and marks, and values of all kinds.
@@ -81,9 +75,7 @@ func TestLinesRoundTrip(t *testing.T) {
 	}
 	var text, again string
 	want, res := graph(first, &text)
-	if res.Nodes != 3 || res.Edges != 3 || res.Marks != 2 || len(res.Left) != 0 {
-		t.Errorf("%+v", res)
-	}
+	must.True(t, res.Nodes == 3 && res.Edges == 3 && res.Marks == 2 && len(res.Left) == 0, "%+v", res)
 	second, _ := repokit.OverMem(t)
 	repokit.Lines(t, second, text)
 	if got, _ := graph(second, &again); got != want {
@@ -92,7 +84,6 @@ func TestLinesRoundTrip(t *testing.T) {
 	repokit.Lines(t, first, `{"node":{"key":"long","summary":"changed"}}
 {"embedding":{"node":"long","model":"m","vector":[0.5,-1]}}
 `)
-	if _, res = graph(first, &text); res.Left[exchange.LeftUpdated] != 1 || res.Left[exchange.LeftVectors] != 1 {
-		t.Errorf("left %v", res.Left)
-	}
+	_, res = graph(first, &text)
+	must.True(t, res.Left[exchange.LeftUpdated] == 1 && res.Left[exchange.LeftVectors] == 1, "left %v", res.Left)
 }

@@ -56,9 +56,8 @@ func TestHugeLine(t *testing.T) {
 	runtime.ReadMemStats(&m1)
 	var at *graph.LineError
 	must.True(t, errors.As(err, &at) && at.Line == 1 && at.File == "huge.jsonl", "error %v", err)
-	if used := m1.TotalAlloc - m0.TotalAlloc; used > 8*graph.MaxLine {
-		t.Errorf("%d bytes allocated to refuse a line", used)
-	}
+	used := m1.TotalAlloc - m0.TotalAlloc
+	must.True(t, used <= 8*graph.MaxLine, "%d bytes allocated to refuse a line", used)
 	must.True(t, in.read <= 2*graph.MaxLine, "%d bytes read of a line over %d", in.read, graph.MaxLine)
 	must.Equal(t, repokit.Head(t, r).CID(), before.Commit, "the branch moved")
 }
@@ -108,9 +107,8 @@ func TestHostileLines(t *testing.T) {
 				`{"node":{"key":"also","type":"T"}}` + "\n"
 			_, err := repokit.TryLines(r, text)
 			var at *graph.LineError
-			if !errors.As(err, &at) || at.Line != 2 || !errors.Is(err, graph.ErrInvalid) {
-				t.Fatalf("error %v is not about line 2", err)
-			}
+			must.Require(t, errors.As(err, &at) && at.Line == 2 && errors.Is(err, graph.ErrInvalid),
+				"error %v is not about line 2", err)
 			if message := err.Error(); len(message) > 1000 || strings.ContainsAny(message, "\x1b\n\x00") {
 				t.Errorf("error of %d bytes: %.300q", len(message), message)
 			}
@@ -134,10 +132,9 @@ func TestHub(t *testing.T) {
 		Limit:         new(1)})
 	must.Require(t, err == nil && len(answer.Items) == 1, "%+v, %v", answer, err)
 	text := answer.Items[0].Rendered
-	if got := strings.Count(text, "  to -> "); got != 3 ||
-		!strings.Contains(text, fmt.Sprintf("  ... (+%d more)\n", n-3)) {
-		t.Errorf("%d edges rendered:\n%s", got, text)
-	}
+	got := strings.Count(text, "  to -> ")
+	must.True(t, got == 3 && strings.Contains(text, fmt.Sprintf("  ... (+%d more)\n", n-3)),
+		"%d edges rendered:\n%s", got, text)
 	must.OK(t, repokit.QuickClean(r))
 	gone := repokit.Lines(t, r, `{"remove":{"node":"hub"}}`)
 	must.True(t, gone.Nodes.Removed == 1 && gone.Edges.Removed == n, "%+v", gone)

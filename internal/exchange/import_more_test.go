@@ -36,9 +36,8 @@ func TestImportDoesNotTrustGarbage(t *testing.T) {
 	must.OK(t, st.Facts().Put(t.Context(), store.Block{CID: c, Data: data}))
 	before := contents(t, st)
 	_, err = repokit.TryImport(to, file, exchange.ImportOptions{Name: "n"})
-	if !errors.Is(err, car.ErrFormat) || !strings.Contains(err.Error(), "missing") {
-		t.Errorf("without the rest of the commit: %v", err)
-	}
+	must.True(t, errors.Is(err, car.ErrFormat) && strings.Contains(err.Error(), "missing"),
+		"without the rest of the commit: %v", err)
 	must.Same(t, contents(t, st), before, "a refused file changed")
 	// With everything there it is checked like a part of the file.
 	whole, _ := repokit.Export(t, from, exchange.ExportOptions{Rev: "HEAD~1"})
@@ -74,16 +73,14 @@ func TestImportVerify(t *testing.T) {
 	var got []ipld.CID
 	opt := exchange.ImportOptions{Name: "n", Verify: func(all iter.Seq2[commit.LogEntry, error]) error {
 		for e, err := range all {
-			if err != nil || e.Commit.Height != 2 {
-				t.Errorf("asked about %s, height %d, %v", e.CID, e.Commit.Height, err)
-			}
+			must.True(t, err == nil && e.Commit.Height == 2,
+				"asked about %s, height %d, %v", e.CID, e.Commit.Height, err)
 			got = append(got, e.CID)
 		}
 		return mine
 	}}
-	if _, err := repokit.TryImport(to, file, opt); !errors.Is(err, mine) || errors.Is(err, car.ErrFormat) {
-		t.Errorf("refused by the caller: %v", err)
-	}
+	_, err := repokit.TryImport(to, file, opt)
+	must.True(t, errors.Is(err, mine) && !errors.Is(err, car.ErrFormat), "refused by the caller: %v", err)
 	must.True(t, len(got) == 1 && got[0] == repokit.Head(t, from).CID(), "asked about %v", got)
 	must.Same(t, contents(t, st), before, "a refused file changed")
 }
@@ -130,11 +127,9 @@ func TestImportReadOnly(t *testing.T) {
 	must.OK(t, r.Close())
 	r, err = care.Open(dir, core.Options{ReadOnly: true})
 	must.OK(t, err)
-	if res := repokit.ImportInto(t, r, file, exchange.ImportOptions{DryRun: true}); len(res.Refs) != 1 {
-		t.Errorf("dry run: %+v", res)
-	}
-	_, err = repokit.TryImport(r, file, exchange.ImportOptions{})
-	must.Fail(t, err, store.ErrReadOnly)
+	res := repokit.ImportInto(t, r, file, exchange.ImportOptions{DryRun: true})
+	must.True(t, len(res.Refs) == 1, "dry run: %+v", res)
+	must.Fail(t, must.Err(repokit.TryImport(r, file, exchange.ImportOptions{})), store.ErrReadOnly)
 	must.OK(t, r.Close())
 	// And for writing: the session replays in a directory that never saw it made.
 	r, err = care.Open(dir, core.Options{})
@@ -181,9 +176,8 @@ func TestExportOfATag(t *testing.T) {
 	}
 	repokit.ImportInto(t, to, file, exchange.ImportOptions{Name: "m"})
 	names := refNames(t, to)
-	if a, b := names["refs/imported/n/tags/v1"], names["refs/imported/m/tags/v1"]; a == "" || a != b {
-		t.Errorf("the tag is %q and %q", a, b)
-	}
+	a, b := names["refs/imported/n/tags/v1"], names["refs/imported/m/tags/v1"]
+	must.True(t, a != "" && a == b, "the tag is %q and %q", a, b)
 }
 
 // countingReader counts how often it is read.
@@ -212,10 +206,9 @@ func TestReadAhead(t *testing.T) {
 		got, want := make([]byte, n), make([]byte, n)
 		gotN, err := a.ReadAt(got, at)
 		wantN, wantErr := bytes.NewReader(file).ReadAt(want, at)
-		if gotN != wantN || !bytes.Equal(got[:gotN], want[:wantN]) || (gotN < n) != (err != nil) ||
-			gotN < n && !errors.Is(err, wantErr) {
-			t.Fatalf("%d bytes at %d: %d, %v, want %d, %v", n, at, gotN, err, wantN, wantErr)
-		}
+		must.Require(t, gotN == wantN && bytes.Equal(got[:gotN], want[:wantN]) && (gotN < n) == (err != nil) &&
+			(gotN >= n || errors.Is(err, wantErr)),
+			"%d bytes at %d: %d, %v, want %d, %v", n, at, gotN, err, wantN, wantErr)
 	}
 	blocks := 0
 	for at := int64(0); at < int64(len(file)); blocks++ {
@@ -223,9 +216,8 @@ func TestReadAhead(t *testing.T) {
 		read(at, n)
 		at += int64(n + rnd.IntN(60)) // the gap between
 	}
-	if most := len(file)/exchange.AheadBytes + 2; from.reads > most {
-		t.Errorf("%d reads for %d blocks in order, want %d at most", from.reads, blocks, most)
-	}
+	most := len(file)/exchange.AheadBytes + 2
+	must.True(t, from.reads <= most, "%d reads for %d blocks in order, want %d at most", from.reads, blocks, most)
 	for range 2000 {
 		read(rnd.Int64N(int64(len(file)+10)), rnd.IntN(600))
 	}

@@ -242,9 +242,8 @@ func TestImportRefusesDamage(t *testing.T) {
 	try := func(what string, at int, data []byte) {
 		t.Helper()
 		_, err := repokit.TryImport(r, data, exchange.ImportOptions{})
-		if !errors.Is(err, car.ErrFormat) || !errors.Is(err, state.ErrInvalid) {
-			t.Fatalf("%s at %d: %v", what, at, err)
-		}
+		must.Require(t, errors.Is(err, car.ErrFormat) && errors.Is(err, state.ErrInvalid),
+			"%s at %d: %v", what, at, err)
 	}
 	step := effort.Pick(7, 3, 1)
 	for i := range file {

@@ -49,9 +49,7 @@ func TestPackTheDifference(t *testing.T) {
 	if want := res.Blocks - 2; res.NewBlocks != want {
 		t.Errorf("%d blocks of %d were new, want all but the two of the manifest", res.NewBlocks, res.Blocks)
 	}
-	if len(news) > len(whole)/10 {
-		t.Errorf("three small commits took %d bytes, all took %d", len(news), len(whole))
-	}
+	must.True(t, len(news) <= len(whole)/10, "three small commits took %d bytes, all took %d", len(news), len(whole))
 	got, err := to.Revisions().Resolve(t.Context(), string(tracked))
 	must.True(t, err == nil && got == second.Target, "%s is at %s, %v; want %s", tracked, got, err, second.Target)
 }
@@ -74,8 +72,7 @@ func TestReceiveRefuses(t *testing.T) {
 	if _, err := repokit.Receive(t, to, rest, set); !errors.As(err, &missing) || missing.CID != first.Target {
 		t.Errorf("a pack upon a commit that is not here: %v", err)
 	}
-	_, err := repokit.Receive(t, to, whole[:len(whole)-40], set)
-	must.Fail(t, err, state.ErrInvalid)
+	must.Fail(t, must.Err(repokit.Receive(t, to, whole[:len(whole)-40], set)), state.ErrInvalid)
 	for _, c := range []struct {
 		what string
 		up   exchange.RefUpdate
@@ -90,16 +87,13 @@ func TestReceiveRefuses(t *testing.T) {
 	} {
 		must.Fail(t, must.Err(repokit.Receive(t, to, whole, c.up)), c.want, c.what)
 	}
-	_, err = repokit.Receive(t, to, nil, set)
-	must.Fail(t, err, state.ErrInvalid)
+	must.Fail(t, must.Err(repokit.Receive(t, to, nil, set)), state.ErrInvalid)
 	refs, err := to.Refs(t.Context())
-	if err != nil || len(refs) != 2 || repokit.MainRef(t, to) != own {
-		t.Errorf("refs %v, %v: something changed", refs, err)
-	}
+	must.True(t, err == nil && len(refs) == 2 && repokit.MainRef(t, to) == own,
+		"refs %v, %v: something changed", refs, err)
 	must.OK(t, must.Err(repokit.Receive(t, to, whole, set)))
-	if _, err := repokit.Receive(t, to, nil, exchange.RefUpdate{Ref: name, From: &second.Target}); err != nil {
-		t.Errorf("a branch is removed: %v", err)
-	}
+	_, err = repokit.Receive(t, to, nil, exchange.RefUpdate{Ref: name, From: &second.Target})
+	must.True(t, err == nil, "a branch is removed: %v", err)
 }
 
 // TestPackErased packs data erased at one side: for the receiver it is a gap, which does not affect data from
@@ -130,36 +124,27 @@ func TestPackErased(t *testing.T) {
 	}
 	shows(state.RedactedType)
 	good := graph.RefName("refs/remotes/good/heads/main")
-	if res, err = repokit.Receive(t, to, whole, exchange.RefUpdate{Ref: good, To: old.Target}); err != nil || res.Redacted != 0 {
-		t.Fatalf("%+v, %v: the block was left out", res, err)
-	}
-	if _, gone, err := toStore.Redacted(t.Context(), c); gone || err != nil {
-		t.Errorf("the gap is still one: %v", err)
-	}
+	res, err = repokit.Receive(t, to, whole, exchange.RefUpdate{Ref: good, To: old.Target})
+	must.Require(t, err == nil && res.Redacted == 0, "%+v, %v: the block was left out", res, err)
+	_, gone, err := toStore.Redacted(t.Context(), c)
+	must.True(t, !gone && err == nil, "the gap is still one: %v", err)
 	shows("Person")
 
 	told, more, err := care.TellRedactions(t.Context(), from, ipld.CID{}, 10)
-	if err != nil || more || len(told) != 1 || told[0].CID != c {
-		t.Fatalf("%v, %v, %v", told, more, err)
-	}
+	must.Require(t, err == nil && !more && len(told) == 1 && told[0].CID == c, "%v, %v, %v", told, more, err)
 	nobody := func(graph.RefName) bool { return false }
 	all := func(graph.RefName) bool { return true }
 	got, err := care.AcceptRedactions(t.Context(), to, told, care.AcceptOptions{Stamp: repokit.By, Reaches: nobody})
 	must.True(t, err == nil && len(got.Left) == 1 && len(got.Erased) == 0, "%+v, %v: no ref reaches it", got, err)
 	bad := []care.ToldRedaction{{CID: tip.Target, Record: told[0].Record}}
-	if got, err = care.AcceptRedactions(t.Context(), to, bad, care.AcceptOptions{Stamp: repokit.By, Reaches: all}); err != nil ||
-		len(got.Left) != 1 {
-		t.Errorf("%+v, %v: a commit can be erased", got, err)
-	}
+	got, err = care.AcceptRedactions(t.Context(), to, bad, care.AcceptOptions{Stamp: repokit.By, Reaches: all})
+	must.True(t, err == nil && len(got.Left) == 1, "%+v, %v: a commit can be erased", got, err)
 	bad[0].Record = []byte("x")
-	if _, err = care.AcceptRedactions(t.Context(), to, bad, care.AcceptOptions{Stamp: repokit.By, Reaches: all}); !errors.Is(err,
-		state.ErrInvalid) {
-		t.Errorf("a record that is none: %v", err)
-	}
+	_, err = care.AcceptRedactions(t.Context(), to, bad, care.AcceptOptions{Stamp: repokit.By, Reaches: all})
+	must.True(t, errors.Is(err, state.ErrInvalid), "a record that is none: %v", err)
 	got, err = care.AcceptRedactions(t.Context(), to, told, care.AcceptOptions{Stamp: repokit.By, Reaches: all})
-	if err != nil || len(got.Erased) != 1 || !redacted(t, toStore, c) {
-		t.Errorf("%+v, %v: want one block erased", got, err)
-	}
+	must.True(t, err == nil && len(got.Erased) == 1 && redacted(t, toStore, c),
+		"%+v, %v: want one block erased", got, err)
 	shows(state.RedactedType)
 	// Neither is it undone, nor the refs seen at another repository.
 	if back, err := history.Undo(t.Context(), to, "", repokit.By); !errors.Is(err, history.ErrNothingToUndo) || !redacted(t, toStore, c) {
@@ -167,9 +152,7 @@ func TestPackErased(t *testing.T) {
 	}
 	a, errA := care.RedactionSet(t.Context(), from)
 	b, errB := care.RedactionSet(t.Context(), to)
-	if a != b || a == "" || errA != nil || errB != nil {
-		t.Errorf("sets %q and %q, %v, %v", a, b, errA, errB)
-	}
+	must.True(t, a == b && a != "" && errA == nil && errB == nil, "sets %q and %q, %v, %v", a, b, errA, errB)
 }
 
 // TestGapFilled looks up data that was a gap when its index was built.
@@ -191,9 +174,8 @@ func TestGapFilled(t *testing.T) {
 			t.Helper()
 			s := must.Get(to.At(t.Context(), tip.Target))(t)
 			res, err := rank.Retrieve(t.Context(), s, retrieve.Request{Text: "heron"})
-			if err != nil || len(res.Items) != want {
-				t.Errorf("%d items and %v; expected: %d", len(res.Items), err, want)
-			}
+			must.True(t, err == nil && len(res.Items) == want,
+				"%d items and %v; expected: %d", len(res.Items), err, want)
 		}
 		must.OK(t, must.Err(repokit.Receive(t, to, gaps, ref(0))))
 		finds(0)
@@ -201,9 +183,8 @@ func TestGapFilled(t *testing.T) {
 		_, err = repokit.Receive(t, to, whole, ref(1))
 		refs, listErr := to.Refs(t.Context())
 		there := slices.ContainsFunc(refs, func(r core.Ref) bool { return r.Name == ref(1).Ref })
-		if there != (err == nil) || listErr != nil {
-			t.Errorf("the operation was recorded: %t, told as %v; %v", there, err, listErr)
-		}
+		must.True(t, there == (err == nil) && listErr == nil,
+			"the operation was recorded: %t, told as %v; %v", there, err, listErr)
 		must.Equal(t, err != nil, failing == 1, "the indexes are not dropped time ", failing, ": ", err)
 		st.fails = 0
 		must.OK(t, must.Err(repokit.Receive(t, to, whole, ref(2))))
@@ -245,9 +226,8 @@ func TestPackWork(t *testing.T) {
 	repokit.Lines(t, from, b.String())
 	first := repokit.MainRef(t, from)
 	up := exchange.RefUpdate{Ref: first.Name, To: first.Target}
-	if _, err := repokit.Receive(t, to, repokit.Pack(t, from, exchange.PackOptions{Refs: []core.Ref{first}}), up); err != nil {
-		t.Fatal(err)
-	}
+	_, err := repokit.Receive(t, to, repokit.Pack(t, from, exchange.PackOptions{Refs: []core.Ref{first}}), up)
+	must.Require(t, err == nil, "%v", err)
 	b.Reset()
 	for i := range 100 {
 		fmt.Fprintf(&b, `{"node":{"key":"n%d","type":"T","summary":"changed %d"}}`+"\n", i*173, i)
@@ -261,7 +241,6 @@ func TestPackWork(t *testing.T) {
 	must.OK(t, err)
 	res, err := repokit.Receive(t, to, out.Bytes(), exchange.RefUpdate{Ref: second.Name, To: second.Target, Forward: true})
 	must.OK(t, err)
-	if res.NewBlocks < packed.Blocks-2 {
-		t.Errorf("%d of %d blocks were new: the pack holds what the receiver has", res.NewBlocks, packed.Blocks)
-	}
+	must.True(t, res.NewBlocks >= packed.Blocks-2,
+		"%d of %d blocks were new: the pack holds what the receiver has", res.NewBlocks, packed.Blocks)
 }

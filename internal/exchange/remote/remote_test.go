@@ -136,28 +136,23 @@ func TestCutAndFlipped(t *testing.T) {
 	for range 40 {
 		r, opt := open(t), options(t)
 		b := &broken{here(hub), rnd.Int64N(whole.Bytes), -1}
-		if _, err := remote.Fetch(t.Context(), here(r), b, remote.FetchOptions{TransferOptions: opt}); !errors.Is(err, errCut) {
-			t.Fatalf("cut at %d: %v", b.cut, err)
-		}
+		_, err := remote.Fetch(t.Context(), here(r), b, remote.FetchOptions{TransferOptions: opt})
+		must.Require(t, errors.Is(err, errCut), "cut at %d: %v", b.cut, err)
 		files, err := os.ReadDir(opt.Dir)
-		if err != nil || len(files) != 1 || at(t, r, tracked).Defined() {
-			t.Fatalf("after a cut: %v, %v", files, err)
-		}
+		must.Require(t, err == nil && len(files) == 1 && !at(t, r, tracked).Defined(),
+			"after a cut: %v, %v", files, err)
 		rest := whole.Bytes - b.cut
 		b.cut = rest // the rest fits; one byte more would not
-		if _, err := remote.Fetch(t.Context(), here(r), b, remote.FetchOptions{TransferOptions: opt}); err != nil || at(t, r, tracked) != at(t, hub, main) {
-			t.Fatalf("the rest of %d bytes: %v", rest, err)
-		}
+		_, err = remote.Fetch(t.Context(), here(r), b, remote.FetchOptions{TransferOptions: opt})
+		must.Require(t, err == nil && at(t, r, tracked) == at(t, hub, main), "the rest of %d bytes: %v", rest, err)
 		b = &broken{here(hub), -1, rnd.Int64N(whole.Bytes)}
 		r = open(t)
-		if _, err := remote.Fetch(t.Context(), here(r), b, remote.FetchOptions{TransferOptions: options(t)}); !errors.Is(err, state.ErrInvalid) {
-			t.Fatalf("a bit of byte %d changed: %v", b.flip, err)
-		}
+		_, err = remote.Fetch(t.Context(), here(r), b, remote.FetchOptions{TransferOptions: options(t)})
+		must.Require(t, errors.Is(err, state.ErrInvalid), "a bit of byte %d changed: %v", b.flip, err)
 		must.Require(t, !at(t, r, tracked).Defined(), "a bit of byte %d changed, and a ref moved", b.flip)
 	}
 	opt := options(t)
 	opt.MaxPack = whole.Bytes - 1
-	if _, err := remote.Fetch(t.Context(), here(open(t)), here(hub), remote.FetchOptions{TransferOptions: opt}); !errors.Is(err, remote.ErrTooLarge) {
-		t.Errorf("more than is taken in: %v", err)
-	}
+	_, err := remote.Fetch(t.Context(), here(open(t)), here(hub), remote.FetchOptions{TransferOptions: opt})
+	must.True(t, errors.Is(err, remote.ErrTooLarge), "more than is taken in: %v", err)
 }

@@ -36,9 +36,8 @@ func TestManySessionsCostTheirChange(t *testing.T) {
 		from := &counting{Side: here(hub)}
 		out, err := remote.Fetch(t.Context(), here(b.Repo), from, remote.FetchOptions{TransferOptions: b.opt})
 		must.OK(t, err)
-		if out.Bytes > 3000 || from.calls > 3 {
-			t.Errorf("one more record came in %d bytes, in %d round trips", out.Bytes, from.calls)
-		}
+		must.True(t, out.Bytes <= 3000 && from.calls <= 3,
+			"one more record came in %d bytes, in %d round trips", out.Bytes, from.calls)
 	}
 	if got := chains(t, b.Repo); len(got) != 301 || got["zzz"] != chains(t, a.Repo)["zzz"] {
 		t.Errorf("b has %d sessions, zzz at %s", len(got), got["zzz"])
@@ -62,13 +61,10 @@ func TestLongNamesAreTracked(t *testing.T) {
 		must.OK(t, must.Err(remote.Push(t.Context(), here(a.Repo), here(hub), opt)))
 		b.fetchFrom(hub)
 		has(t, "b", b.Repo, chains(t, a.Repo))
-		if !at(t, b.Repo, remote.Tracking(b.opt.Name, branches[0])).Defined() {
-			t.Error("the branch main did not come")
-		}
+		must.True(t, at(t, b.Repo, remote.Tracking(b.opt.Name, branches[0])).Defined(), "the branch main did not come")
 	}
-	if out := b.fetchFrom(hub); len(out.Refs) != 0 || out.Bytes != 0 {
-		t.Errorf("a fetch with nothing new: %+v", out)
-	}
+	out := b.fetchFrom(hub)
+	must.True(t, len(out.Refs) == 0 && out.Bytes == 0, "a fetch with nothing new: %+v", out)
 	for _, ref := range append(branches, graph.RefName(graph.Sessions+long), graph.RefName(graph.Sessions+other)) {
 		kept := remote.Tracking(b.opt.Name, ref)
 		if err := graph.ValidateRef(kept); err != nil || at(t, b.Repo, kept) != at(t, hub, ref) {
@@ -76,9 +72,8 @@ func TestLongNamesAreTracked(t *testing.T) {
 		}
 	}
 	opt := remote.FetchOptions{TransferOptions: b.opt, Prune: true}
-	if out, err := remote.Fetch(t.Context(), here(b.Repo), here(hub), opt); err != nil || len(out.Refs) != 0 {
-		t.Errorf("a fetch forgets %+v, %v", out, err)
-	}
+	out, err := remote.Fetch(t.Context(), here(b.Repo), here(hub), opt)
+	must.True(t, err == nil && len(out.Refs) == 0, "a fetch forgets %+v, %v", out, err)
 	add(t, b.Repo, "two", "a memory of b")
 	ask(t, b.Repo, long, "of b")
 	if out := b.pushTo(hub); len(out.Refs) != 1 {

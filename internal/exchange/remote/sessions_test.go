@@ -25,13 +25,11 @@ import (
 func ask(t *testing.T, r *core.Repo, session, text string) ipld.CID {
 	t.Helper()
 	if _, err := sessionpkg.Session(t.Context(), r, session); err != nil {
-		if _, err := sessionpkg.StartSession(t.Context(), r, session, sessionpkg.SessionOptions{Stamp: by, Follow: true}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := sessionpkg.StartSession(t.Context(), r, session, sessionpkg.SessionOptions{Stamp: by, Follow: true})
+		must.Require(t, err == nil, "%v", err)
 	}
-	if _, _, err := sessionpkg.RetrieveIn(t.Context(), r, session, retrieve.Request{Text: text, Limit: new(3)}, by); err != nil {
-		t.Fatal(err)
-	}
+	_, _, err := sessionpkg.RetrieveIn(t.Context(), r, session, retrieve.Request{Text: text, Limit: new(3)}, by)
+	must.Require(t, err == nil, "%v", err)
 	e := must.Get(sessionpkg.Session(t.Context(), r, session))(t)
 	return e.CID
 }
@@ -77,14 +75,12 @@ func chains(t *testing.T, r *core.Repo) map[string]ipld.CID {
 // has checks which chains a repository has and that each replays.
 func has(t *testing.T, what string, r *core.Repo, want map[string]ipld.CID) {
 	t.Helper()
-	if got := chains(t, r); fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("%s has %v, want %v", what, got, want)
-	}
+	got := chains(t, r)
+	must.True(t, fmt.Sprint(got) == fmt.Sprint(want), "%s has %v, want %v", what, got, want)
 	for name := range want {
 		out, err := sessionpkg.Replay(t.Context(), r, name)
-		if err != nil || !out.Identical || out.Receipts == 0 {
-			t.Errorf("%s: replay of %s: %+v, %v", what, name, out, err)
-		}
+		must.True(t, err == nil && out.Identical && out.Receipts != 0,
+			"%s: replay of %s: %+v, %v", what, name, out, err)
 	}
 }
 
@@ -100,13 +96,11 @@ func TestSessionsMeet(t *testing.T) {
 	add(t, b.Repo, "other", "a memory of another history")
 	b.fetchFrom(hub)
 	has(t, "b", b.Repo, map[string]ipld.CID{"work": shared})
-	if out := b.pushTo(hub); len(out.Refs) != 0 || out.Bytes != 0 {
-		t.Errorf("equal: %+v", out)
-	}
+	out := b.pushTo(hub)
+	must.True(t, len(out.Refs) == 0 && out.Bytes == 0, "equal: %+v", out)
 	ahead := ask(t, a.Repo, "work", "again")
-	if out := b.pushTo(hub); len(out.Refs) != 0 {
-		t.Errorf("behind: %+v", out)
-	}
+	out = b.pushTo(hub)
+	must.True(t, len(out.Refs) == 0, "behind: %+v", out)
 	a.pushTo(hub)
 	if out := b.fetchFrom(hub); len(out.Refs) != 2 {
 		t.Errorf("a chain that is behind moved %+v", out.Refs)
@@ -140,9 +134,8 @@ func TestSessionsMeet(t *testing.T) {
 	c.fetchFrom(hub)
 	has(t, "c", c.Repo, map[string]ipld.CID{"work": ofA, besideB: ofB})
 	for _, m := range []*machine{a, b, c} {
-		if out := m.fetchFrom(hub); len(out.Refs) != 0 || out.Bytes != 0 {
-			t.Errorf("a fetch with nothing new: %+v", out)
-		}
+		out := m.fetchFrom(hub)
+		must.True(t, len(out.Refs) == 0 && out.Bytes == 0, "a fetch with nothing new: %+v", out)
 		if out := m.pushTo(hub); len(out.Refs) != 0 || out.Bytes != 0 {
 			t.Errorf("a push with nothing new: %+v", out)
 		}
@@ -172,27 +165,23 @@ func TestSessionsUnasked(t *testing.T) {
 	ask(t, a.Repo, "work", "memory")
 	a.opt.Sessions, b.opt.Sessions = false, false
 	a.pushTo(hub)
-	if got := chains(t, hub); len(got) != 0 {
-		t.Errorf("the hub has %v", got)
-	}
+	got := chains(t, hub)
+	must.True(t, len(got) == 0, "the hub has %v", got)
 	a.opt.Sessions = true
 	a.pushTo(hub)
 	b.fetchFrom(hub)
-	if got := chains(t, b.Repo); len(got) != 0 {
-		t.Errorf("b has %v", got)
-	}
+	got = chains(t, b.Repo)
+	must.True(t, len(got) == 0, "b has %v", got)
 	b.opt.Sessions = true
 	b.fetchFrom(hub)
 	b.opt.Sessions, b.opt.DryRun = false, false
 	opt := remote.FetchOptions{TransferOptions: b.opt, Prune: true}
-	if out, err := remote.Fetch(t.Context(), here(b.Repo), here(hub), opt); err != nil || len(out.Refs) != 0 {
-		t.Errorf("a fetch that asks for no sessions forgets %+v, %v", out, err)
-	}
+	out, err := remote.Fetch(t.Context(), here(b.Repo), here(hub), opt)
+	must.True(t, err == nil && len(out.Refs) == 0, "a fetch that asks for no sessions forgets %+v, %v", out, err)
 	must.OK(t, sessionpkg.RemoveSession(t.Context(), b.Repo, "work", by))
 	b.opt.Sessions = true
-	if out := b.fetchFrom(hub); len(out.Refs) != 0 || len(chains(t, b.Repo)) != 0 {
-		t.Errorf("a session that was removed came back: %+v", out)
-	}
+	out = b.fetchFrom(hub)
+	must.True(t, len(out.Refs) == 0 && len(chains(t, b.Repo)) == 0, "a session that was removed came back: %+v", out)
 }
 
 // TestSessionsOfLongNames keeps both chains of a session whose name has no space for a CID.
@@ -220,13 +209,11 @@ func longName(t *testing.T, name string) {
 			want++
 		}
 	}
-	if got := chains(t, hub); len(got) != 2 || want != 2 {
-		t.Errorf("the hub has %v", got)
-	}
+	got := chains(t, hub)
+	must.True(t, len(got) == 2 && want == 2, "the hub has %v", got)
 	a.fetchFrom(hub)
-	if got := chains(t, a.Repo); len(got) != 2 || got[name] != ofA {
-		t.Errorf("a has %v", got)
-	}
+	got = chains(t, a.Repo)
+	must.True(t, len(got) == 2 && got[name] == ofA, "a has %v", got)
 }
 
 // TestSessionsThatWereErased transfers a session with an erased question, and one that is erased later.
@@ -237,9 +224,8 @@ func TestSessionsThatWereErased(t *testing.T) {
 	must.OK(t, must.Err(care.Purge(t.Context(), a.Repo, "one", care.PurgeOptions{Stamp: by})))
 	a.pushTo(hub)
 	b.fetchFrom(hub)
-	if got := chains(t, b.Repo); got["work"] != tip {
-		t.Errorf("b has %v", got)
-	}
+	got := chains(t, b.Repo)
+	must.True(t, got["work"] == tip, "b has %v", got)
 }
 
 // hostile is a side with arbitrary answers.
@@ -279,12 +265,10 @@ func TestSessionsOfTheHostile(t *testing.T) {
 	} {
 		a := newMachine(t)
 		from := &hostile{Side: here(hub), state: &remote.State{Refs: tt.refs}, pack: tt.pack}
-		if _, err := remote.Fetch(t.Context(), here(a.Repo), from, remote.FetchOptions{TransferOptions: a.opt}); !errors.Is(err, state.ErrInvalid) {
-			t.Errorf("%s: %v", tt.name, err)
-		}
-		if got := chains(t, a.Repo); len(got) != 0 || at(t, a.Repo, main).Defined() {
-			t.Errorf("%s: it left %v", tt.name, got)
-		}
+		_, err := remote.Fetch(t.Context(), here(a.Repo), from, remote.FetchOptions{TransferOptions: a.opt})
+		must.True(t, errors.Is(err, state.ErrInvalid), "%s: %v", tt.name, err)
+		got := chains(t, a.Repo)
+		must.True(t, len(got) == 0 && !at(t, a.Repo, main).Defined(), "%s: it left %v", tt.name, got)
 	}
 	a := open(t)
 	ask1 := []exchange.RefUpdate{{Ref: "refs/sessions/work", To: tip, Place: true}}
@@ -295,9 +279,8 @@ func TestSessionsOfTheHostile(t *testing.T) {
 		{Ref: main, To: tip, Place: true},
 		{Ref: "refs/sessions/" + graph.RefName(strings.Repeat("x", 300)), To: tip, Place: true},
 	} {
-		if _, err := here(a).Take(t.Context(), remote.News{Pack: pack, Updates: []exchange.RefUpdate{u}}); !errors.Is(err, state.ErrInvalid) {
-			t.Errorf("%+v: %v", u, err)
-		}
+		_, err := here(a).Take(t.Context(), remote.News{Pack: pack, Updates: []exchange.RefUpdate{u}})
+		must.True(t, errors.Is(err, state.ErrInvalid), "%+v: %v", u, err)
 	}
 	has(t, "a", a, map[string]ipld.CID{"work": tip})
 }

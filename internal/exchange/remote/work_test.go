@@ -77,9 +77,8 @@ func grown(t testing.TB, n int) *core.Repo {
 		}
 		_ = out.Close() // a pipe in memory
 	}()
-	if _, err := r.Commit(t.Context(), state.ReadChanges(in, "test"), core.CommitOptions{Stamp: by, Message: "x"}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := r.Commit(t.Context(), state.ReadChanges(in, "test"), core.CommitOptions{Stamp: by, Message: "x"})
+	must.Require(t, err == nil, "%v", err)
 	return r
 }
 
@@ -93,9 +92,8 @@ func TestWorkOfPush(t *testing.T) {
 	from := &counting{Side: here(hub)}
 	must.OK(t, must.Err(remote.Fetch(t.Context(), here(a), from, remote.FetchOptions{TransferOptions: options(t)})))
 	must.True(t, from.calls <= 6, "a clone took %d round trips", from.calls)
-	if _, err := merging.Merge(t.Context(), a, string(tracked), core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: by}}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := merging.Merge(t.Context(), a, string(tracked), core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: by}})
+	must.Require(t, err == nil, "%v", err)
 	rnd := rand.New(rand.NewPCG(2, 2))
 	var lines strings.Builder
 	for i := range 100 {

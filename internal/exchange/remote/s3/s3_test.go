@@ -39,24 +39,20 @@ func TestObjects(t *testing.T) {
 	server.Page = 3
 	c := client(t, server, nil)
 	ctx := t.Context()
-	if _, _, err := c.Bytes(ctx, "a", "", 10); !errors.Is(err, s3.ErrNotFound) {
-		t.Errorf("an object that is not there: %v", err)
-	}
+	_, _, err := c.Bytes(ctx, "a", "", 10)
+	must.True(t, errors.Is(err, s3.ErrNotFound), "an object that is not there: %v", err)
 	first, err := put(t, c, "a", "", "one")
 	must.Require(t, err == nil && first.ETag != "" && !first.At.IsZero(), "%v %v", first, err)
 	must.Fail(t, must.Err(put(t, c, "a", "", "two")), s3.ErrMoved, "made twice")
 	second, err := put(t, c, "a", first.ETag, "two")
 	must.OK(t, err)
 	must.Fail(t, must.Err(put(t, c, "a", first.ETag, "three")), s3.ErrMoved, "replaced twice")
-	if got, o, err := c.Bytes(ctx, "a", "", 3); err != nil || string(got) != "two" || o.ETag != second.ETag {
-		t.Errorf("%q, %v, %v", got, o, err)
-	}
-	if _, _, err := c.Bytes(ctx, "a", second.ETag, 3); !errors.Is(err, s3.ErrSame) {
-		t.Errorf("the same object: %v", err)
-	}
-	if _, _, err := c.Bytes(ctx, "a", "", 2); !errors.Is(err, s3.ErrTooLarge) {
-		t.Errorf("an object over the limit: %v", err)
-	}
+	got, o, err := c.Bytes(ctx, "a", "", 3)
+	must.True(t, err == nil && string(got) == "two" && o.ETag == second.ETag, "%q, %v, %v", got, o, err)
+	_, _, err = c.Bytes(ctx, "a", second.ETag, 3)
+	must.True(t, errors.Is(err, s3.ErrSame), "the same object: %v", err)
+	_, _, err = c.Bytes(ctx, "a", "", 2)
+	must.True(t, errors.Is(err, s3.ErrTooLarge), "an object over the limit: %v", err)
 	for n := range 7 {
 		must.OK(t, must.Err(put(t, c, fmt.Sprint("p/", n), "", "")))
 	}
@@ -84,14 +80,11 @@ func TestDenied(t *testing.T) {
 	} {
 		must.Fail(t, must.Err(put(t, client(t, server, change), "a", "", "x")), s3.ErrDenied, name)
 	}
-	if _, err := put(t, client(t, server, func(o *s3.ClientOptions) { o.Bucket = "other" }), "a", "", "x"); !errors.Is(err,
-		s3.ErrNotFound) {
-		t.Errorf("another bucket: %v", err)
-	}
+	_, err := put(t, client(t, server, func(o *s3.ClientOptions) { o.Bucket = "other" }), "a", "", "x")
+	must.True(t, errors.Is(err, s3.ErrNotFound), "another bucket: %v", err)
 	for _, endpoint := range []string{"ftp://x", "x", "http://", "http://u:p@x", "http://x?y"} {
-		if _, err := s3.New(s3.ClientOptions{Endpoint: endpoint, Bucket: "memories"}); err == nil {
-			t.Errorf("endpoint %q was accepted", endpoint)
-		}
+		_, err := s3.New(s3.ClientOptions{Endpoint: endpoint, Bucket: "memories"})
+		must.True(t, err != nil, "endpoint %q was accepted", endpoint)
 	}
 }
 
@@ -116,17 +109,14 @@ func TestProbe(t *testing.T) {
 	must.Equal(t, len(good.Requests()), 19, "requests")
 	careless := s3test.New(t, 3)
 	careless.Careless = true
-	if err := client(t, careless, nil).Probe(t.Context(), "probe"); !errors.Is(err, s3.ErrUnsafe) {
-		t.Errorf("a store that ignores conditions: %v", err)
-	}
+	must.Fail(t, client(t, careless, nil).Probe(t.Context(), "probe"), s3.ErrUnsafe, "a store that ignores conditions")
 	for seed := range uint64(20) {
 		faulty := s3test.New(t, seed)
 		faulty.Faults = s3test.Faults{Refused: 5, Lost: 5, Doubled: 5}
 		must.OK(t, client(t, faulty, nil).Probe(t.Context(), "probe"), "seed ", seed)
 	}
 	for _, s := range []*s3test.Server{good, careless} {
-		if keys := s.Keys(); len(keys) > 0 {
-			t.Errorf("left behind: %q", keys)
-		}
+		keys := s.Keys()
+		must.True(t, len(keys) == 0, "left behind: %q", keys)
 	}
 }

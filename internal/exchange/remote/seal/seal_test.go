@@ -57,18 +57,15 @@ func TestBox(t *testing.T) {
 	box, err := New(append(byPass, readerA, readerB, readerA))
 	must.Require(t, err == nil && len(box.Readers) == 3, "%v, %v", box, err)
 	data, err := box.SealText([]byte("what others cannot read"))
-	if err != nil || bytes.Contains(data, []byte("others")) {
-		t.Fatal("not encrypted", err)
-	}
+	must.Require(t, err == nil && !bytes.Contains(data, []byte("others")), "not encrypted %v", err)
 	seen := box.Seen()
 	for _, keys := range []Keys{
 		{Identities: own(a), Passphrase: none}, {Identities: own(stranger, b), Passphrase: none},
 		{Identities: own(stranger), Passphrase: pass}, {Seen: &seen},
 	} {
 		got := opened(t, box, keys)
-		if text, err := got.OpenText(data, 100); err != nil || string(text) != "what others cannot read" {
-			t.Errorf("%q, %v", text, err)
-		}
+		text, err := got.OpenText(data, 100)
+		must.True(t, err == nil && string(text) == "what others cannot read", "%q, %v", text, err)
 		must.True(t, got.Take(box.Record) == nil && got.Follows(seen) == nil, "it does not follow itself")
 	}
 	must.Fail(t, must.Err(box.OpenText(data, 10)), ErrDamaged, "more than the limit")
@@ -80,13 +77,11 @@ func TestBox(t *testing.T) {
 		must.True(t, err != nil && cut != nil, "byte %d: damaged %v, cut off %v", at, err, cut)
 	}
 	wrong := func() (string, error) { return "another", nil }
-	if _, _, err := Unlock(box.Header(), Keys{Identities: own(stranger), Passphrase: wrong}); !errors.Is(err, ErrNoIdentity) {
-		t.Error(err)
-	}
+	_, _, err = Unlock(box.Header(), Keys{Identities: own(stranger), Passphrase: wrong})
+	must.True(t, errors.Is(err, ErrNoIdentity), "%v", err)
 	alone := must.Get(New([]Recipient{readerA}))(t)
-	if _, _, err := Unlock(alone.Header(), Keys{Identities: own(b), Passphrase: none}); !errors.Is(err, ErrNoIdentity) {
-		t.Error(err)
-	}
+	_, _, err = Unlock(alone.Header(), Keys{Identities: own(b), Passphrase: none})
+	must.True(t, errors.Is(err, ErrNoIdentity), "%v", err)
 	must.Fail(t, must.Err(alone.OpenText(data, 100)), ErrDamaged)
 }
 
@@ -98,9 +93,8 @@ func TestHeader(t *testing.T) {
 	for n, want := range map[int]error{0: ErrDamaged, 1: nil, MaxReaders: nil, MaxReaders + 1: ErrDamaged} {
 		many := *box
 		many.copies = slices.Repeat(box.copies, n)
-		if _, _, err := Unlock(many.Header(), keys); !errors.Is(err, want) {
-			t.Errorf("%d readers: %v, want %v", n, err, want)
-		}
+		_, _, err := Unlock(many.Header(), keys)
+		must.True(t, errors.Is(err, want), "%d readers: %v, want %v", n, err, want)
 	}
 }
 
@@ -110,22 +104,18 @@ func TestFollows(t *testing.T) {
 	b, readerB := reader(t)
 	box := must.Get(New([]Recipient{readerA, readerB}))(t)
 	next := box.Next()
-	if next.Serial != 1 || next.Follows(box.Seen()) != nil || !errors.Is(box.Follows(next.Seen()), ErrOlder) {
-		t.Error("a write is not told from the one before it")
-	}
+	must.True(t, next.Serial == 1 && next.Follows(box.Seen()) == nil && errors.Is(box.Follows(next.Seen()), ErrOlder),
+		"a write is not told from the one before it")
 	without, err := next.Without([]string{readerB.Text}, none)
-	if err != nil || without.Follows(next.Seen()) != nil || without.Follows(box.Seen()) != nil {
-		t.Errorf("another key does not follow: %v", err)
-	}
-	if _, _, err := Unlock(without.Header(), Keys{Identities: own(b), Passphrase: none}); !errors.Is(err, ErrNoIdentity) {
-		t.Errorf("who was removed still reads: %v", err)
-	}
+	must.True(t, err == nil && without.Follows(next.Seen()) == nil && without.Follows(box.Seen()) == nil,
+		"another key does not follow: %v", err)
+	_, _, err = Unlock(without.Header(), Keys{Identities: own(b), Passphrase: none})
+	must.True(t, errors.Is(err, ErrNoIdentity), "who was removed still reads: %v", err)
 	stranger := must.Get(New([]Recipient{readerA}))(t)
 	stranger.Serial = 9
 	must.Fail(t, stranger.Follows(next.Seen()), ErrStranger, "a stranger's key follows")
-	if _, err := next.Without([]string{readerA.Text, readerB.Text}, none); err == nil {
-		t.Error("no reader is left, and that is no error")
-	}
+	_, err = next.Without([]string{readerA.Text, readerB.Text}, none)
+	must.True(t, err != nil, "no reader is left, and that is no error")
 }
 
 // TestSSH uses keys of ssh, one with a passphrase.
@@ -150,9 +140,8 @@ func TestBadKeys(t *testing.T) {
 	id, _ := reader(t)
 	secret := id.(*age.X25519Identity).String()
 	for _, text := range []string{"", "# only a comment", "age1", "ssh-dss AAAA", "ssh-ed25519", secret, "ada"} {
-		if _, err := ParseReader(text, none); err == nil || strings.Contains(err.Error(), secret) {
-			t.Errorf("%q: %v", text, err)
-		}
+		_, err := ParseReader(text, none)
+		must.True(t, err != nil && !strings.Contains(err.Error(), secret), "%q: %v", text, err)
 	}
 	for _, text := range []string{
 		"", "x", strings.Replace(secret, "1", "2", 1), secret[:40], "age-encryption.org/v1\n",
@@ -191,9 +180,8 @@ func TestFrozen(t *testing.T) {
 	if err == nil {
 		err = b.Read(record)
 	}
-	if err != nil || !reflect.DeepEqual(b.Record, f.Record) || b.Serial != 2 || len(b.Former) != 1 {
-		t.Errorf("%+v, %v", b.Record, err)
-	}
+	must.True(t, err == nil && reflect.DeepEqual(b.Record, f.Record) && b.Serial == 2 && len(b.Former) == 1,
+		"%+v, %v", b.Record, err)
 	must.OK(t, b.Follows(Seen{Key: f.Record.Former[0], Serial: 1}))
 	for _, bad := range []string{"", "{", `{"serial":-1}`, `{"serial":1,"readers":[]}`, `{"other":1}`} {
 		must.Fail(t, b.Read([]byte(bad)), ErrDamaged, bad)

@@ -31,8 +31,7 @@ func TestCloseBeforeAccept(t *testing.T) {
 	default:
 		t.Error("the output is still used")
 	}
-	if c, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("accepted %v, %v", c, err)
-	}
+	c, err := l.Accept()
+	must.True(t, errors.Is(err, net.ErrClosed), "accepted %v, %v", c, err)
 	must.OK(t, l.Close(), "closed twice")
 }
