@@ -163,14 +163,12 @@ func TestBucketCost(t *testing.T) {
 			break
 		}
 	}
-	if reads := int(counted.Counts().BlocksRead) - before; reads > height+2 {
-		t.Errorf("the first 5 edges read %d blocks in a tree of height %d", reads, height)
-	}
+	reads := int(counted.Counts().BlocksRead) - before
+	must.True(t, reads <= height+2, "the first 5 edges read %d blocks in a tree of height %d", reads, height)
 	before = int(counted.Counts().BlocksRead)
 	must.Equal(t, must.Get(tr.Degree(t.Context(), node("hub"), adjacency.Out, ""))(t), 20_000)
-	if reads := int(counted.Counts().BlocksRead) - before; reads > 2*height {
-		t.Errorf("the degree read %d blocks in a tree of height %d", reads, height)
-	}
+	reads = int(counted.Counts().BlocksRead) - before
+	must.True(t, reads <= 2*height, "the degree read %d blocks in a tree of height %d", reads, height)
 }
 
 func TestShortestPath(t *testing.T) {

@@ -53,8 +53,7 @@ func TestResolutions(t *testing.T) {
 		{Take: graph.TakeOurs}, {Take: graph.TakeTheirs}, {Take: graph.TakeBase}, {},
 		{Record: link("r")},
 	} {
-		got := must.Get(DecodeResolution(r.Encode()))(t, "comes back as")
-		must.Equal(t, got, r, "comes back as")
+		must.Equal(t, must.Get(DecodeResolution(r.Encode()))(t, "comes back as"), r, "comes back as")
 	}
 	str := func(s string) []byte { return ipld.AppendString(nil, s) }
 	take := func(v []byte) []byte { return append(append(ipld.AppendMap(nil, 1), str("take")...), v...) }
@@ -156,9 +155,8 @@ func TestAncestryAgainstNaive(t *testing.T) {
 				several++
 			}
 			is, err := IsAncestor(t.Context(), h, h.cids[a], h.cids[b])
-			if want := h.reach(b)[a]; err != nil || is != want {
-				t.Fatalf("%d is an ancestor of %d: %t, %v, want %t", a, b, is, err, want)
-			}
+			want := h.reach(b)[a]
+			must.Require(t, err == nil && is == want, "%d is an ancestor of %d: %t, %v, want %t", a, b, is, err, want)
 		}
 	}
 	must.True(t, several != 0, "no pair with several merge bases")
@@ -177,15 +175,12 @@ func TestMergeBaseReads(t *testing.T) {
 	must.True(t, err == nil && len(bases) == 1 && bases[0] == h.cids[489], "merge bases %v, %v", bases, err)
 	must.True(t, h.reads <= 13, "%d reads for a base ten commits back", h.reads)
 	h.reads = 0
-	if is, err := IsAncestor(t.Context(), h, h.cids[500], h.cids[499]); is || err != nil {
-		t.Errorf("a sibling is an ancestor: %t, %v", is, err)
-	}
+	is, err := IsAncestor(t.Context(), h, h.cids[500], h.cids[499])
+	must.True(t, !is && err == nil, "a sibling is an ancestor: %t, %v", is, err)
 	must.True(t, h.reads <= 13, "%d reads to see that a sibling is no ancestor", h.reads)
 	missing := link("missing")
-	_, err = MergeBases(t.Context(), h, h.cids[0], missing)
-	must.Fail(t, err, store.ErrNotFound)
-	_, err = IsAncestor(t.Context(), h, missing, h.cids[0])
-	must.Fail(t, err, store.ErrNotFound)
+	must.Fail(t, must.Err(MergeBases(t.Context(), h, h.cids[0], missing)), store.ErrNotFound)
+	must.Fail(t, must.Err(IsAncestor(t.Context(), h, missing, h.cids[0])), store.ErrNotFound)
 }
 
 func goldenRedaction() *Redaction {
@@ -230,9 +225,8 @@ func TestHorizon(t *testing.T) {
 			e, err := OperationAt(ctx, b, cids[seq], at)
 			must.True(t, at >= horizon || errors.Is(err, store.ErrNotFound),
 				"operation %d behind the horizon: %v", at, err)
-			if at >= horizon && (err != nil || e.CID != cids[at]) {
-				t.Errorf("operation %d of %d, horizon %d: %v", at, seq, horizon, err)
-			}
+			must.True(t, at < horizon || (err == nil && e.CID == cids[at]),
+				"operation %d of %d, horizon %d: %v", at, seq, horizon, err)
 		}
 	}
 	must.Require(t, horizon != 0, "nothing was let go of")

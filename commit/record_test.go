@@ -183,8 +183,7 @@ func FuzzDecodeExport(f *testing.F) {
 			must.Fail(t, err, ipld.ErrInvalid)
 			return
 		}
-		if got := e.Encode(); !bytes.Equal(got, block) {
-			t.Fatalf("encodes to %x", got)
-		}
+		got := e.Encode()
+		must.Require(t, bytes.Equal(got, block), "encodes to %x", got)
 	})
 }

@@ -44,14 +44,12 @@ func TestSignKnownAnswer(t *testing.T) {
 	signed := ed25519.Sign(s.private(), append([]byte("mnem:commit:"), c.Unsigned()...))
 	want := append(append([]byte{1}, key[:]...), signed...)
 	must.True(t, bytes.Equal(c.Signature, want), "signature is\n%x\nwant\n%x", c.Signature, want)
-	if got, err := c.Signer(); got != key || err != nil {
-		t.Errorf("Signer gives %s, %v", got, err)
-	}
+	got, err := c.Signer()
+	must.True(t, got == key && err == nil, "Signer gives %s, %v", got, err)
 	must.Equal(t, ChangeID(c), goldenCommit().Change, "the signature changes the change id")
 	back := must.Get(DecodeCommit(c.Encode()))(t)
-	if got, err := back.Signer(); got != key || err != nil {
-		t.Errorf("after decoding, Signer gives %s, %v", got, err)
-	}
+	got, err = back.Signer()
+	must.True(t, got == key && err == nil, "after decoding, Signer gives %s, %v", got, err)
 	for got, want := range map[string]string{
 		key.String():      "mnem-ed25519-25njqamcweflpvkl73j4szahhihoc4xt3ktcgjnpaingr5yhke" + "nhiels",
 		key.Fingerprint(): "5dik-yqa2-j2oc-4mma",
@@ -79,9 +77,8 @@ func TestSignEveryByte(t *testing.T) {
 			}
 			v := Verify(got, trusting)
 			states[v.State]++
-			if v.State != Bad && v.State != Unsigned || !v.Key.IsZero() {
-				t.Fatalf("byte %d changed by %#x: %s by %s", i, x, v.State, v.Key)
-			}
+			must.Require(t, (v.State == Bad || v.State == Unsigned) && v.Key.IsZero(),
+				"byte %d changed by %#x: %s by %s", i, x, v.State, v.Key)
 		}
 	}
 	// A byte of the field's name makes it an unknown field of a commit without signature.
@@ -274,9 +271,8 @@ func TestSecretIsNotPrinted(t *testing.T) {
 	for _, format := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
 		for _, v := range []any{s, &s, []Secret{s}, map[string]any{"k": s}} {
 			got := fmt.Sprintf(format, v)
-			if strings.Contains(got, "9d61") || strings.Contains(got, "157") || !strings.Contains(got, "(secret)") {
-				t.Errorf("%s of %T prints %s", format, v, got)
-			}
+			must.True(t, !strings.Contains(got, "9d61") && !strings.Contains(got, "157") &&
+				strings.Contains(got, "(secret)"), "%s of %T prints %s", format, v, got)
 		}
 	}
 }
@@ -286,12 +282,10 @@ func FuzzParseKey(f *testing.F) {
 	f.Add(s.Key().String())
 	f.Add(s.Reveal())
 	f.Fuzz(func(t *testing.T, text string) {
-		if k, err := ParseKey(text); err == nil && k.String() != text {
-			t.Errorf("%q reads as %s", text, k)
-		}
-		if s, err := ParseSecret(text); err == nil && s.Reveal() != text {
-			t.Errorf("%q reads as another secret", text)
-		}
+		k, err := ParseKey(text)
+		must.True(t, err != nil || k.String() == text, "%q reads as %s", text, k)
+		s, err := ParseSecret(text)
+		must.True(t, err != nil || s.Reveal() == text, "%q reads as another secret", text)
 	})
 }
 
@@ -312,8 +306,7 @@ func FuzzSigner(f *testing.F) {
 		if len(signature) == 0 {
 			return
 		}
-		if _, err := DecodeCommit(c.Encode()); err != nil && !errors.Is(err, ipld.ErrInvalid) {
-			t.Errorf("decode: %v", err)
-		}
+		_, err = DecodeCommit(c.Encode())
+		must.True(t, err == nil || errors.Is(err, ipld.ErrInvalid), "decode: %v", err)
 	})
 }

@@ -225,9 +225,8 @@ func TestHistoryErrors(t *testing.T) {
 	n, err := last(h.cids[1])
 	must.Equal(t, n, 2, "missing parent")
 	must.Fail(t, err, store.ErrNotFound, "missing parent")
-	if want := "read commit " + h.cids[0].String() + ": "; !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("error %q does not begin with %q", err, want)
-	}
+	want := "read commit " + h.cids[0].String() + ": "
+	must.True(t, strings.HasPrefix(err.Error(), want), "error %q does not begin with %q", err, want)
 }
 
 // oplog stores n operations and returns their CIDs, the first at index 1.
@@ -262,9 +261,8 @@ func TestOperationAt(t *testing.T) {
 	}
 	t.Logf("at most %d reads among %d operations", most, n)
 	// The head, and for each of its bits at most as many links as there are lower bits.
-	if width := bits.Len(n); most > 1+width*(width+1)/2 {
-		t.Errorf("%d reads to go back among %d operations of %d bits", most, n, width)
-	}
+	width := bits.Len(n)
+	must.True(t, most <= 1+width*(width+1)/2, "%d reads to go back among %d operations of %d bits", most, n, width)
 	for _, seq := range []uint64{0, n + 1} {
 		_, err := OperationAt(t.Context(), b, cids[n], seq)
 		must.True(t, errors.Is(err, store.ErrNotFound), "operation %d of %d: error %v", seq, n, err)
@@ -306,8 +304,7 @@ func TestOperationsRefuseWrongSequence(t *testing.T) {
 	o := must.Get(ReadOperation(t.Context(), b, cids[9]))(t)
 	o.Parent = cids[7]
 	bad := b.put(t, o)
-	_, err := OperationAt(t.Context(), b, bad, 8)
-	must.Fail(t, err, ipld.ErrInvalid)
+	must.Fail(t, must.Err(OperationAt(t.Context(), b, bad, 8)), ipld.ErrInvalid)
 	var last error
 	for _, err := range Operations(t.Context(), b, bad) {
 		last = err
@@ -318,12 +315,9 @@ func TestOperationsRefuseWrongSequence(t *testing.T) {
 func TestReadErrors(t *testing.T) {
 	b := &blocks{}
 	c := b.put(t, goldenCommit())
-	_, err := ReadStage(t.Context(), b, c)
-	must.Fail(t, err, ipld.ErrInvalid)
-	_, err = ReadCommit(t.Context(), b, ipld.CID{})
-	must.Fail(t, err, ipld.ErrCID)
-	_, err = ReadNode(t.Context(), b, ipld.Sum(ipld.Raw, nil))
-	must.Fail(t, err, ipld.ErrCID)
+	must.Fail(t, must.Err(ReadStage(t.Context(), b, c)), ipld.ErrInvalid)
+	must.Fail(t, must.Err(ReadCommit(t.Context(), b, ipld.CID{})), ipld.ErrCID)
+	must.Fail(t, must.Err(ReadNode(t.Context(), b, ipld.Sum(ipld.Raw, nil))), ipld.ErrCID)
 	for name, read := range map[string]func() error{
 		"commit as graph": func() error { return must.Err(ReadGraph(t.Context(), b, c)) },
 		"commit as edge":  func() error { return must.Err(ReadEdge(t.Context(), b, c)) },
@@ -370,16 +364,13 @@ func TestOperationBefore(t *testing.T) {
 			e, err := OperationBefore(t.Context(), b, cids[head], at)
 			most = max(most, b.reads)
 			if errors.Is(err, store.ErrNotFound) {
-				if times[0] <= at {
-					t.Fatalf("from %d: no operation at %d, the first is at %d", head, at, times[0])
-				}
+				must.Require(t, times[0] > at, "from %d: no operation at %d, the first is at %d", head, at, times[0])
 				continue
 			}
 			must.OK(t, err)
 			seq := int(e.Operation.Seq)
-			if e.CID != cids[seq] || times[seq-1] > at || seq < head && times[seq] <= at {
-				t.Fatalf("from %d, time %d: operation %d", head, at, seq)
-			}
+			must.Require(t, e.CID == cids[seq] && times[seq-1] <= at && (seq >= head || times[seq] > at),
+				"from %d, time %d: operation %d", head, at, seq)
 		}
 		t.Logf("jumps %v: at most %d reads among %d operations", jumps, most, n)
 		if width := bits.Len(n); most > 2+width*(width+1) {
@@ -391,8 +382,7 @@ func TestOperationBefore(t *testing.T) {
 func TestOperationBeforeErrors(t *testing.T) {
 	b := &blocks{}
 	cids := timedLog(t, b, []graph.Time{5, 6, 7, 8, 9, 10})
-	_, err := OperationBefore(t.Context(), b, cids[6], 4)
-	must.Fail(t, err, store.ErrNotFound)
+	must.Fail(t, must.Err(OperationBefore(t.Context(), b, cids[6], 4)), store.ErrNotFound)
 	must.True(t, must.Err(OperationBefore(t.Context(), b, link("gone"), 4)) != nil,
 		"a head that is not there is no error")
 }

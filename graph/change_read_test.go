@@ -105,18 +105,15 @@ func TestReaderLineLimit(t *testing.T) {
 		text := `{"node":{"type":"T"}}` + "\n" + line(MaxLine+1) + end
 		r := NewReader(strings.NewReader(text), "f")
 		must.Get(r.Next())(t)
-		if _, err = r.Next(); err == nil || err.Error() != "f:2: "+long {
-			t.Errorf("longer line with end %q: error %v", end, err)
-		}
+		_, err = r.Next()
+		must.True(t, err != nil && err.Error() == "f:2: "+long, "longer line with end %q: error %v", end, err)
 	}
 	in := &endless{}
-	if _, err := NewReader(in, "").Next(); err == nil || err.Error() != "line 1: "+long {
-		t.Errorf("endless line: error %v", err)
-	}
+	_, err := NewReader(in, "").Next()
+	must.True(t, err != nil && err.Error() == "line 1: "+long, "endless line: error %v", err)
 	must.True(t, in.read <= MaxLine+2, "%d bytes read of a line of at most %d", in.read, MaxLine)
-	if _, err := ParseChange(make([]byte, MaxLine+1)); err == nil || err.Error() != long {
-		t.Errorf("ParseChange of a longer line: error %v", err)
-	}
+	_, err = ParseChange(make([]byte, MaxLine+1))
+	must.True(t, err != nil && err.Error() == long, "ParseChange of a longer line: error %v", err)
 }
 
 type failing struct{ err error }
@@ -173,9 +170,8 @@ func TestValidateChange(t *testing.T) {
 		must.True(t, errors.As(err, &fe) && fe.Field == field, "error %v, want one about %q", err, field)
 	}
 	must.OK(t, good[0].At(nil), "no error becomes")
-	if err := good[0].At(io.EOF); err.Error() != "EOF" || !errors.Is(err, io.EOF) {
-		t.Errorf("error without a position is %v", err)
-	}
+	err := good[0].At(io.EOF)
+	must.True(t, err.Error() == "EOF" && errors.Is(err, io.EOF), "error without a position is %v", err)
 }
 
 // TestApplyNodeTooLarge grows a node beyond one block and beyond its number of properties.
@@ -192,12 +188,10 @@ func TestApplyNodeTooLarge(t *testing.T) {
 	for i := range MaxProps {
 		c.Props = append(c.Props, ipld.Entry{Key: string(rune(0x4e00 + i))})
 	}
-	if _, _, err = c.Apply(&Node{ID: n.ID, Type: "T"}, 1); err != nil {
-		t.Errorf("%d properties: %v", MaxProps, err)
-	}
-	if _, _, err = c.Apply(n, 1); !errors.Is(err, ErrInvalid) {
-		t.Errorf("%d properties: error %v", MaxProps+1, err)
-	}
+	_, _, err = c.Apply(&Node{ID: n.ID, Type: "T"}, 1)
+	must.True(t, err == nil, "%d properties: %v", MaxProps, err)
+	_, _, err = c.Apply(n, 1)
+	must.True(t, errors.Is(err, ErrInvalid), "%d properties: error %v", MaxProps+1, err)
 }
 
 // TestApplyKeepsUnknownFields: an old program can edit the nodes of a newer one.
@@ -208,9 +202,8 @@ func TestApplyKeepsUnknownFields(t *testing.T) {
 	must.True(t, err == nil && changed && len(next.Extra) == 1 && n.Summary != "other",
 		"changed %t, error %v, unknown fields %v", changed, err, next.Extra)
 	c = &NodeChange{Key: "alice", Replace: true}
-	if next, _, err = c.Apply(n, 1); err != nil || next.Extra != nil {
-		t.Errorf("error %v, unknown fields %v after replace", err, next.Extra)
-	}
+	next, _, err = c.Apply(n, 1)
+	must.True(t, err == nil && next.Extra == nil, "error %v, unknown fields %v after replace", err, next.Extra)
 }
 
 // TestApplyTwice checks for random nodes and changes that the second time changes nothing, that

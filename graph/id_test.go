@@ -24,20 +24,17 @@ func TestTreeKeys(t *testing.T) {
 		must.True(t, gotOn == on && gotID == id && err == nil, "ParseMarkKey: %s %s %v", gotOn, gotID, err)
 	}
 	key := EmbeddingKey(id, "m")
-	if want := append(id[:], 'm'); !bytes.Equal(key, want) {
-		t.Errorf("key of embedding is %x, want %x", key, want)
-	}
+	want := append(id[:], 'm')
+	must.True(t, bytes.Equal(key, want), "key of embedding is %x, want %x", key, want)
 	node, model, err := ParseEmbeddingKey(key)
 	must.True(t, node == id && model == "m" && err == nil, "ParseEmbeddingKey: %s %s %v", node, model, err)
 	for _, bad := range [][]byte{nil, {'n'}, append([]byte("x"), id[:]...), MarkKey(OnNode, id)[:16]} {
-		if _, _, err := ParseMarkKey(bad); err == nil {
-			t.Errorf("ParseMarkKey accepts %x", bad)
-		}
+		_, _, err := ParseMarkKey(bad)
+		must.True(t, err != nil, "ParseMarkKey accepts %x", bad)
 	}
 	for _, bad := range [][]byte{nil, id[:], EmbeddingKey(id, "a\x00")} {
-		if _, _, err := ParseEmbeddingKey(bad); err == nil {
-			t.Errorf("ParseEmbeddingKey accepts %x", bad)
-		}
+		_, _, err := ParseEmbeddingKey(bad)
+		must.True(t, err != nil, "ParseEmbeddingKey accepts %x", bad)
 	}
 }
 
@@ -71,15 +68,12 @@ func TestRefNames(t *testing.T) {
 	for _, r := range bad {
 		must.Fail(t, ValidateRef(r), ErrInvalid, r)
 	}
-	if branch, ok := BranchRef("a/b").Branch(); branch != "a/b" || !ok {
-		t.Errorf("branch is %q, %t", branch, ok)
-	}
-	if _, ok := TagRef("a").Branch(); ok {
-		t.Error("a tag is a branch")
-	}
-	if ns, name := StageRef("main").Split(); ns != Stages || name != "main" {
-		t.Errorf("stage splits into %q and %q", ns, name)
-	}
+	branch, ok := BranchRef("a/b").Branch()
+	must.True(t, branch == "a/b" && ok, "branch is %q, %t", branch, ok)
+	_, ok = TagRef("a").Branch()
+	must.True(t, !ok, "a tag is a branch")
+	ns, name := StageRef("main").Split()
+	must.True(t, ns == Stages && name == "main", "stage splits into %q and %q", ns, name)
 }
 
 func TestImportedRefs(t *testing.T) {
@@ -120,14 +114,12 @@ func TestContent(t *testing.T) {
 		must.Equal(t, must.Get(JoinContent(c, get))(t), text, "content of ", size, " bytes reads as")
 		if len(c.Chunks) > 0 {
 			c.Size--
-			_, err := JoinContent(c, get)
-			must.Fail(t, err, ipld.ErrInvalid)
+			must.Fail(t, must.Err(JoinContent(c, get)), ipld.ErrInvalid)
 		}
 	}
 	for _, bad := range []string{"", "\xff", strings.Repeat("x", MaxContent+1)} {
-		if _, _, err := SplitContent(bad, ""); !errors.Is(err, ErrInvalid) {
-			t.Errorf("content of %d bytes: error %v", len(bad), err)
-		}
+		_, _, err := SplitContent(bad, "")
+		must.True(t, errors.Is(err, ErrInvalid), "content of %d bytes: error %v", len(bad), err)
 	}
 	broken := errors.New("broken")
 	c := &Content{Chunks: []ipld.CID{ipld.Sum(ipld.Raw, nil)}, Size: MaxInline + 1}

@@ -33,8 +33,7 @@ func TestMergeRefusesWhatIsNoRecord(t *testing.T) {
 func TestItems(t *testing.T) {
 	id := NodeID("n")
 	for _, item := range []Item{{NodeItem, id}, {EdgeItem, id}, MarkItem(OnNode, id), MarkItem(OnEdge, id)} {
-		got := must.Get(ParseItem(item.String()))(t, "reads as")
-		must.Equal(t, got, item, "reads as")
+		must.Equal(t, must.Get(ParseItem(item.String()))(t, "reads as"), item, "reads as")
 	}
 	for _, s := range []string{
 		"", "/", "node", "node/", "nodes/" + id.String(), "mark/" + id.String(), id.String(),

@@ -22,9 +22,8 @@ func TestValidateMadeValues(t *testing.T) {
 		n := goldenNode()
 		n.Props = []ipld.Entry{{Key: "a", Value: v}}
 		var fe *FieldError
-		if err := n.Validate(); !errors.As(err, &fe) || fe.Field != "props.a" {
-			t.Errorf("%s: error %v, want one about props.a", name, err)
-		}
+		err := n.Validate()
+		must.True(t, errors.As(err, &fe) && fe.Field == "props.a", "%s: error %v, want one about props.a", name, err)
 	}
 	for field, extra := range map[string][]ipld.Entry{
 		"summary": {{Key: "summary"}}, "kind": {{Key: "kind"}}, "": {{Key: "y"}, {Key: "x"}},
@@ -32,9 +31,8 @@ func TestValidateMadeValues(t *testing.T) {
 		n := goldenNode()
 		n.Extra = extra
 		var fe *FieldError
-		if err := n.Validate(); !errors.As(err, &fe) || fe.Field != field {
-			t.Errorf("%v: error %v, want one about %q", extra, err, field)
-		}
+		err := n.Validate()
+		must.True(t, errors.As(err, &fe) && fe.Field == field, "%v: error %v, want one about %q", extra, err, field)
 	}
 }
 
@@ -57,9 +55,8 @@ func TestBlockLimit(t *testing.T) {
 	for items, ok := range map[int]bool{ipld.MaxItems - 20: true, ipld.MaxItems: false} {
 		n.Props = []ipld.Entry{{Key: "a", Value: ipld.ListValue(make([]ipld.Value, items)...)}}
 		err := n.Validate()
-		if _, decoded := DecodeNode(n.Encode()); (err == nil) != ok || (decoded == nil) != ok {
-			t.Errorf("%d items: %v, decoded %v", items, err, decoded)
-		}
+		_, decoded := DecodeNode(n.Encode())
+		must.True(t, (err == nil) == ok && (decoded == nil) == ok, "%d items: %v, decoded %v", items, err, decoded)
 	}
 }
 
@@ -75,9 +72,8 @@ func fuzzDecode[T record](f *testing.F, decode func([]byte) (T, error), seeds ..
 			return
 		}
 		must.OK(t, r.Validate(), "decoded record is invalid")
-		if again := r.Encode(); !bytes.Equal(again, block) {
-			t.Errorf("%x encodes to %x", block, again)
-		}
+		again := r.Encode()
+		must.True(t, bytes.Equal(again, block), "%x encodes to %x", block, again)
 	})
 }
 

@@ -69,9 +69,8 @@ func TestEmbeddingForms(t *testing.T) {
 		most[i] = SparseWeight{string(rune(0x10000 + i)), 1}
 	}
 	e := must.Get(NewSparse("m", most, [32]byte{}))(t)
-	if terms, err = e.Terms(); len(terms) != MaxTerms || err != nil {
-		t.Errorf("%d terms, %v", len(terms), err)
-	}
+	terms, err = e.Terms()
+	must.True(t, len(terms) == MaxTerms && err == nil, "%d terms, %v", len(terms), err)
 }
 
 func TestTextHash(t *testing.T) {

@@ -42,9 +42,8 @@ func FuzzDecodeValue(f *testing.F) {
 			must.Fail(t, err, ipld.ErrInvalid)
 			return
 		}
-		if again := ipld.AppendValue(nil, v); !bytes.Equal(again, block) {
-			t.Fatalf("encoded as %x", again)
-		}
+		again := ipld.AppendValue(nil, v)
+		must.Require(t, bytes.Equal(again, block), "encoded as %x", again)
 		if !ipld.HasJSON(v) {
 			return
 		}
@@ -62,9 +61,8 @@ func FuzzCheck(f *testing.F) {
 		before := bytes.Clone(block)
 		check := ipld.Check(block)
 		v, err := ipld.DecodeValue(block)
-		if (check == nil) != (err == nil) || check != nil && check.Error() != err.Error() {
-			t.Fatalf("Check: %v; DecodeValue: %v", check, err)
-		}
+		must.Require(t, (check == nil) == (err == nil) && (check == nil || check.Error() == err.Error()),
+			"Check: %v; DecodeValue: %v", check, err)
 		links := 0
 		c := ipld.Sum(ipld.DagCBOR, block)
 		err = ipld.Links(c, block, func(ipld.CID) error { links++; return nil })
@@ -128,9 +126,8 @@ func FuzzDecodeRecord(f *testing.F) {
 		must.OK(t, ipld.Check(block), "record is not canonical")
 		must.Equal(t, ipld.RecordKind(block), "sample", "record without a kind")
 		must.Equal(t, ipld.PeekKind(block), "sample", "record without a kind")
-		if again := ipld.WriteRecord(0, only("sample", &extra)); !bytes.Equal(again, block) {
-			t.Fatalf("written as %x", again)
-		}
+		again := ipld.WriteRecord(0, only("sample", &extra))
+		must.Require(t, bytes.Equal(again, block), "written as %x", again)
 		// A typed writer writes every field; what it read it writes back unchanged.
 		if typedErr == nil && len(extra) == len(typed.extra)+6 && typed.name != "" {
 			again := typed.encode()
@@ -235,9 +232,8 @@ func FuzzOracle(f *testing.F) {
 			return
 		}
 		node := must.Get(oracleDecode(block))(t, block)
-		if out := oracleEncode(t, node); !bytes.Equal(out, block) {
-			t.Fatalf("%x: they write %x", block, out)
-		}
+		out := oracleEncode(t, node)
+		must.Require(t, bytes.Equal(out, block), "%x: they write %x", block, out)
 	})
 }
 

@@ -61,8 +61,7 @@ func TestNode(t *testing.T) {
 		}
 	}
 	for name, block := range refused {
-		_, err := prime.Node(block)
-		must.Fail(t, err, ipld.ErrInvalid, name)
+		must.Fail(t, must.Err(prime.Node(block)), ipld.ErrInvalid, name)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		v := genValue(2).Draw(t, "value")
@@ -75,41 +74,24 @@ func TestNode(t *testing.T) {
 
 // fromNode reads a node through its interface, as other people's tools do.
 func fromNode(t must.T, n datamodel.Node) ipld.Value {
-	must := func(err error) {
-		must.OK(t, err)
-	}
 	switch n.Kind() {
 	case datamodel.Kind_Bool:
-		b, err := n.AsBool()
-		must(err)
-		return ipld.BoolValue(b)
+		return ipld.BoolValue(must.Get(n.AsBool())(t))
 	case datamodel.Kind_Int:
-		i, err := n.AsInt()
-		must(err)
-		return ipld.IntValue(i)
+		return ipld.IntValue(must.Get(n.AsInt())(t))
 	case datamodel.Kind_Float:
-		f, err := n.AsFloat()
-		must(err)
-		return ipld.FloatValue(f)
+		return ipld.FloatValue(must.Get(n.AsFloat())(t))
 	case datamodel.Kind_String:
-		s, err := n.AsString()
-		must(err)
-		return ipld.StringValue(s)
+		return ipld.StringValue(must.Get(n.AsString())(t))
 	case datamodel.Kind_Bytes:
-		b, err := n.AsBytes()
-		must(err)
-		return ipld.BytesValue(b)
+		return ipld.BytesValue(must.Get(n.AsBytes())(t))
 	case datamodel.Kind_Link:
-		l, err := n.AsLink()
-		must(err)
-		c, err := prime.FromCid(l.(cidlink.Link).Cid)
-		must(err)
-		return ipld.LinkValue(c)
+		return ipld.LinkValue(must.Get(prime.FromCid(must.Get(n.AsLink())(t).(cidlink.Link).Cid))(t))
 	case datamodel.Kind_List:
 		var items []ipld.Value
 		for it := n.ListIterator(); !it.Done(); {
 			_, item, err := it.Next()
-			must(err)
+			must.OK(t, err)
 			items = append(items, fromNode(t, item))
 		}
 		return ipld.ListValue(items...)
@@ -117,10 +99,8 @@ func fromNode(t must.T, n datamodel.Node) ipld.Value {
 		var entries []ipld.Entry
 		for it := n.MapIterator(); !it.Done(); {
 			k, item, err := it.Next()
-			must(err)
-			key, err := k.AsString()
-			must(err)
-			entries = append(entries, ipld.Entry{Key: key, Value: fromNode(t, item)})
+			must.OK(t, err)
+			entries = append(entries, ipld.Entry{Key: must.Get(k.AsString())(t), Value: fromNode(t, item)})
 		}
 		return ipld.MapValue(entries...)
 	default:
@@ -200,8 +180,7 @@ func TestLinkSystemRefuses(t *testing.T) {
 	for c, want := range map[ipld.CID]error{
 		lax: ipld.ErrInvalid, large: ipld.ErrInvalid, ipld.Sum(ipld.Raw, nil): errMissing,
 	} {
-		_, err := load(ls, prime.Cid(c))
-		must.Fail(t, err, want, c)
+		must.Fail(t, must.Err(load(ls, prime.Cid(c))), want, c)
 	}
 	var mismatch *ipld.MismatchError
 	if _, err := load(ls, prime.Cid(forged)); !errors.As(err, &mismatch) ||
@@ -214,8 +193,7 @@ func TestLinkSystemRefuses(t *testing.T) {
 	reads := store.gets
 	old := cid.NewCidV0(prime.Cid(forged).Hash())
 	for _, c := range []cid.Cid{old, cid.NewCidV1(cid.DagJSON, prime.Cid(forged).Hash())} {
-		_, err := load(ls, c)
-		must.Fail(t, err, ipld.ErrCID, c)
+		must.Fail(t, must.Err(load(ls, c)), ipld.ErrCID, c)
 	}
 	must.Equal(t, store.gets, reads, "a foreign CID reached the store")
 	_, err := ls.Store(linking.LinkContext{}, cidlink.LinkPrototype{Prefix: prime.Cid(forged).Prefix()},
@@ -236,17 +214,13 @@ func TestLinks(t *testing.T) {
 		return found, err
 	}
 	found, err := collect(c, block)
-	want := []string{b.String(), a.String(), b.String()}
-	must.Same(t, found, want)
+	must.Same(t, found, []string{b.String(), a.String(), b.String()})
 	must.OK(t, err)
-	if found, err := collect(a, block); found != nil || err != nil {
-		t.Errorf("raw block: %v, %v", found, err)
-	}
-	if found, err := collect(c, append(block, 0)); found != nil || !errors.Is(err, ipld.ErrInvalid) {
-		t.Errorf("trailing byte: %v, %v", found, err)
-	}
+	found, err = collect(a, block)
+	must.True(t, found == nil && err == nil, "raw block: %v, %v", found, err)
+	found, err = collect(c, append(block, 0))
+	must.True(t, found == nil && errors.Is(err, ipld.ErrInvalid), "trailing byte: %v, %v", found, err)
 	stop := errors.New("stop")
-	if err := ipld.Links(c, block, func(ipld.CID) error { return stop }); err != stop {
-		t.Errorf("got %v", err)
-	}
+	err = ipld.Links(c, block, func(ipld.CID) error { return stop })
+	must.True(t, err == stop, "got %v", err)
 }

@@ -64,9 +64,8 @@ func TestLimits(t *testing.T) {
 			} else if !bytes.Equal(ipld.AppendValue(nil, v), c.block) {
 				t.Error("encoded differently")
 			}
-			if check := ipld.Check(c.block); (check == nil) != (err == nil) {
-				t.Errorf("Check: %v; DecodeValue: %v", check, err)
-			}
+			check := ipld.Check(c.block)
+			must.True(t, (check == nil) == (err == nil), "Check: %v; DecodeValue: %v", check, err)
 		})
 	}
 }
@@ -87,9 +86,8 @@ func TestDepthOfListsReadByHand(t *testing.T) {
 		if err == nil {
 			err = d.End()
 		}
-		if check := ipld.Check(block); (check == nil) != (err == nil) {
-			t.Errorf("depth %d: read by hand: %v; Check: %v", depth, err, check)
-		}
+		check := ipld.Check(block)
+		must.True(t, (check == nil) == (err == nil), "depth %d: read by hand: %v; Check: %v", depth, err, check)
 	}
 	// A hundred empty lists, one after the other, are two levels deep.
 	flat := append([]byte{0x98, 100}, bytes.Repeat([]byte{0x80}, 100)...)
@@ -163,9 +161,8 @@ func TestDecodedMemory(t *testing.T) {
 
 func TestCheckAllocations(t *testing.T) {
 	block := ipld.AppendValue(nil, someValue())
-	if n := testing.AllocsPerRun(100, func() {
+	n := testing.AllocsPerRun(100, func() {
 		must.OK(t, ipld.Check(block))
-	}); n > 1 {
-		t.Errorf("Check allocates %v times", n)
-	}
+	})
+	must.True(t, n <= 1, "Check allocates %v times", n)
 }

@@ -23,9 +23,8 @@ func runCodec(t *testing.T, v vector) {
 	parse(t, v.Expect, &want)
 	block := expand(t, in.Block)
 	value, err := ipld.DecodeValue(block)
-	if checkErr := ipld.Check(block); (checkErr == nil) != (err == nil) {
-		t.Errorf("Check says %v, DecodeValue says %v", checkErr, err)
-	}
+	checkErr := ipld.Check(block)
+	must.True(t, (checkErr == nil) == (err == nil), "Check says %v, DecodeValue says %v", checkErr, err)
 	if refusal(t, v, err) {
 		return
 	}
@@ -58,8 +57,7 @@ func runCID(t *testing.T, v vector) {
 	}
 	same(t, "CID", c.String(), want.CID)
 	same(t, "bytes", hex.EncodeToString(c.Bytes()), want.Bytes)
-	back := must.Get(ipld.CIDFromBytes(c.Bytes()))(t, "reading the bytes gives")
-	must.Equal(t, back, c, "reading the bytes gives")
+	must.Equal(t, must.Get(ipld.CIDFromBytes(c.Bytes()))(t, "reading the bytes gives"), c, "reading the bytes gives")
 }
 
 func runJSON(t *testing.T, v vector) {
@@ -75,9 +73,8 @@ func runJSON(t *testing.T, v vector) {
 	if refusal(t, v, err) {
 		return
 	}
-	if got := ipld.AppendValue(nil, value); !bytes.Equal(got, expand(t, want.Block)) {
-		t.Errorf("dag-cbor %x, want %s", got, want.Block)
-	}
+	got := ipld.AppendValue(nil, value)
+	must.True(t, bytes.Equal(got, expand(t, want.Block)), "dag-cbor %x, want %s", got, want.Block)
 	same(t, "JSON form", string(ipld.AppendJSON(nil, value)), want.JSON)
 	again, err := ipld.ParseJSON([]byte(want.JSON))
 	must.True(t, err == nil && again.Equal(value), "reading what was written gives %v, %v", again, err)

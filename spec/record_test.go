@@ -58,9 +58,8 @@ func runRecord(t *testing.T, v vector) {
 	if refusal(t, v, err) {
 		return
 	}
-	if !bytes.Equal(rec.Encode(), block) {
-		t.Errorf("encoding the decoded record gives\n%x, want\n%x", rec.Encode(), block)
-	}
+	must.True(t, bytes.Equal(rec.Encode(), block),
+		"encoding the decoded record gives\n%x, want\n%x", rec.Encode(), block)
 	same(t, "CID", ipld.Sum(ipld.DagCBOR, rec.Encode()).String(), want.CID)
 	if want.JSON != "" {
 		value := must.Get(ipld.DecodeValue(block))(t)

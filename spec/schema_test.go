@@ -22,9 +22,8 @@ func schemaTypes(t *testing.T) *schema.TypeSystem {
 	ts := new(schema.TypeSystem)
 	ts.Init()
 	must.OK(t, schemadmt.Compile(ts, parsed))
-	if errs := ts.ValidateGraph(); len(errs) > 0 {
-		t.Fatal(errs)
-	}
+	errs := ts.ValidateGraph()
+	must.Require(t, len(errs) == 0, "%v", errs)
 	return ts
 }
 
@@ -219,8 +218,7 @@ func TestSchemaFitsTheVectors(t *testing.T) {
 		}
 	}
 	for _, f := range ts.TypeByName("Request").(*schema.TypeStruct).Fields() {
-		if !seen["Request."+f.Name()] {
-			t.Errorf("no vector of a receipt has the parameter %s: add it to full in conformance/cases_receipt.go", f.Name())
-		}
+		must.True(t, seen["Request."+f.Name()],
+			"no vector of a receipt has the parameter %s: add it to full in conformance/cases_receipt.go", f.Name())
 	}
 }

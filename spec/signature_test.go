@@ -74,9 +74,8 @@ func runSecret(t *testing.T, v vector, text, unsigned string) {
 	}
 	c := must.Get(commit.DecodeCommit(expand(t, unsigned)))(t)
 	must.OK(t, c.Sign(s.Sign))
-	if got := c.Encode(); !bytes.Equal(got, expand(t, want.Block)) {
-		t.Errorf("signed commit %x, want %s", got, want.Block)
-	}
+	got := c.Encode()
+	must.True(t, bytes.Equal(got, expand(t, want.Block)), "signed commit %x, want %s", got, want.Block)
 	same(t, "CID", ipld.Sum(ipld.DagCBOR, c.Encode()).String(), want.CID)
 	change := commit.ChangeID(&commit.Commit{
 		Parents: c.Parents, Height: c.Height, Graph: c.Graph, Vectors: c.Vectors, Author: c.Author,

@@ -119,9 +119,8 @@ func oneByOne(t *testing.T, nodes *prolly.Nodes, entries map[string][]byte, root
 		all = append(all, e)
 	}
 	for _, e := range slices.Backward(all) {
-		if m, err = m.Edit(t.Context(), []prolly.Edit{{Key: e.Key, Value: e.Value}}); err != nil {
-			t.Fatal(err)
-		}
+		m, err = m.Edit(t.Context(), []prolly.Edit{{Key: e.Key, Value: e.Value}})
+		must.Require(t, err == nil, "%v", err)
 	}
 	same(t, "root after single edits", m.Root().String(), root)
 }

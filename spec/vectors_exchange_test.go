@@ -58,9 +58,7 @@ func runCAR(t *testing.T, v vector) {
 	sameRefs(t, r, want.Refs, in.Before != "")
 	var again bytes.Buffer
 	must.Get(exchange.Export(t.Context(), r, &again, exportOptions(want.Export)))(t)
-	if !bytes.Equal(again.Bytes(), file) {
-		t.Errorf("exported again it is\n%x, want\n%x", again.Bytes(), file)
-	}
+	must.True(t, bytes.Equal(again.Bytes(), file), "exported again it is\n%x, want\n%x", again.Bytes(), file)
 	report, err := care.Fsck(t.Context(), r, care.FsckOptions{Full: true})
 	must.True(t, err == nil && len(report.Errors) <= 0, "fsck: %v, %v", report.Errors, err)
 }
