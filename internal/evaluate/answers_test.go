@@ -97,14 +97,12 @@ func TestAnswersOfSets(t *testing.T) {
 	must.OK(t, err)
 	must.Equal(t, last, "memories:6/6", "filling ended")
 	report := must.Get(m.Ask(t.Context()))(t)
-	if last != "questions:6/6" || len(report.Questions) != 6 || report.Questions[3].Set != 1 {
-		t.Errorf("%q, %+v", last, report)
-	}
+	must.True(t, last == "questions:6/6" && len(report.Questions) == 6 && report.Questions[3].Set == 1,
+		"%q, %+v", last, report)
 	must.Same(t, report.Sets, []evaluate.AnswersSet{{"set0", 3, 3}, {"set1", 3, 3}})
 	same, err := m.Vary(t.Context(), "of-best", 39_322)
-	if err != nil || !cmp.Equal(found(same), found(report)) {
-		t.Errorf("with its own value of the constant: %v, %v", found(same), err)
-	}
+	must.True(t, err == nil && cmp.Equal(found(same), found(report)),
+		"with its own value of the constant: %v, %v", found(same), err)
 	if _, err := m.Vary(t.Context(), "magic", 1); !errors.Is(err, retrieve.ErrRequest) ||
 		!strings.Contains(err.Error(), `in/questions.jsonl:1: ranking: no constant "magic": there are ease, ground, keeps, kin, `) {
 		t.Errorf("unknown constant: %v", err)
@@ -140,7 +138,6 @@ func TestAnswersRefuse(t *testing.T) {
 	var line *graph.LineError
 	again := shopMemories + `{"key":"d","text":"Ropes are sold by the metre","type":"fact","time":"2026-01-04T00:00:00Z"}`
 	_, err := fill(t, evaluate.AnswersOptions{}, shop("memories.jsonl", again))
-	if !errors.As(err, &line) || line.Line != 5 || !strings.Contains(err.Error(), `"d" became one memory with "c"`) {
-		t.Errorf("two memories of one text: %v", err)
-	}
+	must.True(t, errors.As(err, &line) && line.Line == 5 &&
+		strings.Contains(err.Error(), `"d" became one memory with "c"`), "two memories of one text: %v", err)
 }

@@ -83,9 +83,7 @@ func TestBroadQuestions(t *testing.T) {
 			must.OK(t, err)
 		}
 		more := points[retrieve.AltitudeAuto] - points[retrieve.AltitudeEntity]
-		if more < -1 || more <= 0 && budget > 256 || digests[retrieve.AltitudeEntity] != 0 ||
-			digests[retrieve.AltitudeAuto] == 0 {
-			t.Errorf("budget %d: points %v, digests %v", budget, points, digests)
-		}
+		must.True(t, more >= -1 && (more > 0 || budget <= 256) && digests[retrieve.AltitudeEntity] == 0 &&
+			digests[retrieve.AltitudeAuto] != 0, "budget %d: points %v, digests %v", budget, points, digests)
 	}
 }

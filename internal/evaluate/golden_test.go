@@ -36,9 +36,8 @@ func TestGolden(t *testing.T) {
 		},
 	})
 	must.OK(t, err)
-	if len(report.Files) < 2 || report.All.Queries < 30 || len(lists) != len(report.Files) {
-		t.Fatalf("%d files, %d queries, %d lists", len(report.Files), report.All.Queries, len(lists))
-	}
+	must.Require(t, len(report.Files) >= 2 && report.All.Queries >= 30 && len(lists) == len(report.Files),
+		"%d files, %d queries, %d lists", len(report.Files), report.All.Queries, len(lists))
 	got := map[string]string{"rank_stats.txt": stats(report)}
 	for name, list := range lists {
 		got[name+".ranked.txt"] = list.String()
@@ -49,9 +48,8 @@ func TestGolden(t *testing.T) {
 			must.OK(t, os.WriteFile(path, []byte(text), 0o666))
 		}
 		want := must.Get(os.ReadFile(path))(t)
-		if diff := cmp.Diff(strings.ReplaceAll(string(want), "\r\n", "\n"), text); diff != "" {
-			t.Errorf("%s changed; write it again with MNEM_REWRITE=1 (-want +got):\n%s", name, diff)
-		}
+		diff := cmp.Diff(strings.ReplaceAll(string(want), "\r\n", "\n"), text)
+		must.True(t, diff == "", "%s changed; write it again with MNEM_REWRITE=1 (-want +got):\n%s", name, diff)
 	}
 }
 

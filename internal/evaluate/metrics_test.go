@@ -78,8 +78,7 @@ func TestScore(t *testing.T) {
 			"0.0000 0.0000 0.0000 0.0000 0.0000 0.0000 0.5000 0.5000"},
 	}
 	for _, tt := range tests {
-		got := texts(evaluate.Score(query(tt.gold, tt.sessions), items(tt.items)))
-		must.Equal(t, got, tt.want, tt.name)
+		must.Equal(t, texts(evaluate.Score(query(tt.gold, tt.sessions), items(tt.items))), tt.want, tt.name)
 	}
 }
 

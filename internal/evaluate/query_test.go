@@ -39,9 +39,8 @@ func TestReadQueriesRefuses(t *testing.T) {
 		text := `{"qid":"ok","text":"t","gold":["x"]}` + "\n" + line
 		_, err := evaluate.ReadQueries(strings.NewReader(text), "q", retrieve.Request{})
 		var at *graph.LineError
-		if !errors.As(err, &at) || at.File != "q" || at.Line != 2 {
-			t.Fatalf("%.80s: error %v, want one in line 2", line, err)
-		}
+		must.Require(t, errors.As(err, &at) && at.File == "q" && at.Line == 2,
+			"%.80s: error %v, want one in line 2", line, err)
 		return err.Error()
 	}
 	cases.Golden(t, filepath.Join("testdata", "queries-refused.jsonl"), func(t testing.TB, c cases.Case) any {

@@ -51,9 +51,8 @@ func TestRunPoolsPairs(t *testing.T) {
 	report, err := evaluate.Run(t.Context(), zoo(), evaluate.RunOptions{
 		Answer: func(q *evaluate.Query, a *retrieve.Answer) error {
 			asked = append(asked, q.ID+" "+a.Items[0].Key)
-			if *a.Request.Limit != evaluate.DefaultLimit || a.TokensBudget != 0 {
-				t.Errorf("limit %d, budget %d", *a.Request.Limit, a.TokensBudget)
-			}
+			must.True(t, *a.Request.Limit == evaluate.DefaultLimit && a.TokensBudget == 0,
+				"limit %d, budget %d", *a.Request.Limit, a.TokensBudget)
 			return nil
 		},
 		Progress: func(what string, done, total int) { last = fmt.Sprint(what, done, "/", total) },
@@ -146,9 +145,8 @@ func TestRunRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		_, err := evaluate.Run(t.Context(), tt.dir, evaluate.RunOptions{Shown: "d"})
-		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: error %v, want %q", tt.name, err, tt.want)
-		}
+		must.True(t, err != nil && strings.Contains(err.Error(), tt.want),
+			"%s: error %v, want %q", tt.name, err, tt.want)
 	}
 }
 

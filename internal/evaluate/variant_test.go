@@ -78,13 +78,11 @@ func TestByStage(t *testing.T) {
 		req := base
 		change(&req)
 		other := must.Get(evaluate.Run(t.Context(), d, evaluate.RunOptions{Base: req}))(t)
-		if got, want := texts(row.Means), texts(other.All.Means); got != want || row.Queries != 4 {
-			t.Errorf("%s: %s, want %s", row.Category, got, want)
-		}
+		got, want := texts(row.Means), texts(other.All.Means)
+		must.True(t, got == want && row.Queries == 4, "%s: %s, want %s", row.Category, got, want)
 	}
-	if len(names) != len(alone) || !slices.Contains(shown(report), "without expansion 4 0.750") {
-		t.Errorf("rows %q", shown(report))
-	}
+	must.True(t, len(names) == len(alone) && slices.Contains(shown(report), "without expansion 4 0.750"),
+		"rows %q", shown(report))
 }
 
 // TestRunAsks completes requests once each, and prepares each repository.
@@ -112,10 +110,7 @@ func TestRunAsks(t *testing.T) {
 	no := errors.New("no")
 	opt.Ask = func(_ context.Context, r retrieve.Request) (retrieve.Request, error) { return r, no }
 	_, err := evaluate.Run(t.Context(), zoo(), opt)
-	if !errors.Is(err, no) || !strings.Contains(err.Error(), "bird.queries.jsonl:1") {
-		t.Errorf("asking failed: %v", err)
-	}
+	must.True(t, errors.Is(err, no) && strings.Contains(err.Error(), "bird.queries.jsonl:1"), "asking failed: %v", err)
 	opt.Prepare = func(_ context.Context, _ *core.Repo, c ipld.CID) (ipld.CID, error) { return c, no }
-	_, err = evaluate.Run(t.Context(), zoo(), opt)
-	must.Fail(t, err, no)
+	must.Fail(t, must.Err(evaluate.Run(t.Context(), zoo(), opt)), no)
 }

@@ -58,9 +58,8 @@ func TestBlameReads(t *testing.T) {
 	reads := len(counting.Read()) - before
 	t.Logf("%d blocks read over %d commits of %d nodes", reads, n, nodes)
 	// Consecutive nodes in the test are spread: most commits do not change the leaf.
-	if most := (n + 1) * 5; reads > most {
-		t.Errorf("%d blocks read, want at most %d", reads, most)
-	}
+	most := (n + 1) * 5
+	must.True(t, reads <= most, "%d blocks read, want at most %d", reads, most)
 }
 
 // TestBlameNamesDamage takes a block of history away.
@@ -77,6 +76,5 @@ func TestBlameNamesDamage(t *testing.T) {
 		return data, nil
 	}
 	r = must.Get(care.New(t.Context(), liar, repokit.By, core.Options{ReadOnly: true}))(t)
-	_, err := history.Blame(t.Context(), repokit.Head(t, r), graph.NodeID("a"))
-	must.Fail(t, err, store.ErrCorrupt)
+	must.Fail(t, must.Err(history.Blame(t.Context(), repokit.Head(t, r), graph.NodeID("a"))), store.ErrCorrupt)
 }

@@ -36,22 +36,18 @@ func TestOperationNames(t *testing.T) {
 		"0", "11", "@~10", "1~1", "nobody", "", full[7:10], ipld.Sum(ipld.DagCBOR, nil).String(),
 		"99999999999999999999", "@~99999999999999999999",
 	} {
-		_, err := r.OpLog().Find(ctx, name)
-		must.Fail(t, err, store.ErrNotFound, name)
+		must.Fail(t, must.Err(r.OpLog().Find(ctx, name)), store.ErrNotFound, name)
 	}
 	// The last two are stored, and of another kind.
 	for _, name := range []string{"4~x", "4~-1", repokit.Head(t, r).CID().String(), stray.View.String()} {
-		_, err := r.OpLog().Find(ctx, name)
-		must.Fail(t, err, state.ErrInvalid, name)
+		must.Fail(t, must.Err(r.OpLog().Find(ctx, name)), state.ErrInvalid, name)
 	}
 	moves := must.Get(r.OpLog().Diff(ctx, "4", "3"))(t)
-	if len(moves) != 1 || moves[0].Name != "refs/heads/main" || moves[0].From.Target == moves[0].To.Target {
-		t.Errorf("differences %v", moves)
-	}
-	if moves, err := r.OpLog().Diff(ctx, "1", "2"); err != nil || len(moves) != 1 ||
-		moves[0].From.Exists() || !moves[0].To.Exists() {
-		t.Errorf("differences %v, %v", moves, err)
-	}
+	must.True(t, len(moves) == 1 && moves[0].Name == "refs/heads/main" && moves[0].From.Target != moves[0].To.Target,
+		"differences %v", moves)
+	moves, err := r.OpLog().Diff(ctx, "1", "2")
+	must.True(t, err == nil && len(moves) == 1 && !moves[0].From.Exists() && moves[0].To.Exists(),
+		"differences %v, %v", moves, err)
 }
 
 // TestFsckNamesReversals plants operations with false claims.

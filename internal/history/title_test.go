@@ -56,17 +56,14 @@ func TestTitlesHide(t *testing.T) {
 		got := first(t, r, history.Titler{Now: repokit.Head(t, r), Tip: repokit.Head(t, r)})
 		must.True(t, got == "remembered", "%s: after: %q", name, got)
 		ids := []graph.ID{graph.NodeID("a")}
-		if got, err := (history.Titler{Now: repokit.Head(t, r)}).Nodes(t.Context(), before, ids); err != nil ||
-			name != "removed" && got != "" {
-			t.Errorf("%s: in a list: %q, %v", name, got, err)
-		}
+		got, err := (history.Titler{Now: repokit.Head(t, r)}).Nodes(t.Context(), before, ids)
+		must.True(t, err == nil && (name == "removed" || got == ""), "%s: in a list: %q, %v", name, got, err)
 	}
 	r := repokit.OpenMem(t)
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"T","summary":"Alpha bravo zulu"}}`)
 	must.Get(care.Purge(t.Context(), r, "a", care.PurgeOptions{Stamp: repokit.By}))(t)
-	if got := first(t, r, history.Titler{}); strings.Contains(got, "Alpha") {
-		t.Errorf("purged: %q", got)
-	}
+	got := first(t, r, history.Titler{})
+	must.True(t, !strings.Contains(got, "Alpha"), "purged: %q", got)
 	r = repokit.OpenMem(t)
 	token := "ghp_" + "q8Zt5Xw2Lk9Rv3Bn7Mc1" + "Yd4Fs6Hg0Jp2Kq8T"
 	allowing := repokit.By
@@ -86,10 +83,9 @@ func TestTitlesAreShort(t *testing.T) {
 	}
 	repokit.Lines(t, r, b.String())
 	got := repokit.TitleOf(t, r, history.Titler{Now: repokit.Head(t, r), Tip: repokit.Head(t, r)})
-	if n := utf8.RuneCountInString(got); n > history.TitleLength || !strings.HasPrefix(got, `3000 nodes: "Größe Gr`) ||
-		!strings.HasSuffix(got, `", …`) {
-		t.Errorf("%d scalars: %q", n, got)
-	}
+	n := utf8.RuneCountInString(got)
+	must.True(t, n <= history.TitleLength && strings.HasPrefix(got, `3000 nodes: "Größe Gr`) &&
+		strings.HasSuffix(got, `", …`), "%d scalars: %q", n, got)
 }
 
 // TestTitlesHideEdges: titles do not reveal type or ends of an edge that is now hidden or gone.
@@ -142,9 +138,8 @@ func TestTitleOfManyVectors(t *testing.T) {
 	} {
 		repokit.Lines(t, r, c.lines)
 		w := repokit.Measure(t, st, func(r *core.Repo) {
-			if got := repokit.TitleOf(t, r, history.Titler{Now: repokit.Head(t, r), Tip: repokit.Head(t, r)}); got != c.want {
-				t.Errorf("%q, want %q", got, c.want)
-			}
+			got := repokit.TitleOf(t, r, history.Titler{Now: repokit.Head(t, r), Tip: repokit.Head(t, r)})
+			must.True(t, got == c.want, "%q, want %q", got, c.want)
 		})
 		reads := w.Facts.BlocksRead + w.Derived.BlocksRead
 		must.True(t, reads <= 100, "%s: %d blocks read", c.want, reads)

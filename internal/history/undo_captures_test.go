@@ -139,9 +139,8 @@ func TestUndoRefusesWithCaptures(t *testing.T) {
 		before := repokit.ViewOf(t, w.r)
 		_, err := history.Undo(t.Context(), w.r, "", state.Stamp{Author: "Tess Tester", Time: 1, Command: []string{"undo"}})
 		var moved *history.UndoError
-		if !errors.As(err, &moved) || moved.By != by || moved.Seq != target || (len(moved.Items) > 0) != items {
-			t.Errorf("%v (%+v), want a conflict of %d with %d, items %v", err, moved, target, by, items)
-		}
+		must.True(t, errors.As(err, &moved) && moved.By == by && moved.Seq == target && (len(moved.Items) > 0) == items,
+			"%v (%+v), want a conflict of %d with %d, items %v", err, moved, target, by, items)
 		must.Same(t, before, repokit.ViewOf(t, w.r), "refs moved")
 	}
 	w := undoWorld{t, repokit.OpenMem(t)}
@@ -180,30 +179,25 @@ func TestUndoPassesOver(t *testing.T) {
 	for _, e := range undone.Skipped {
 		skipped = append(skipped, e.Operation.Seq)
 	}
-	if undone.Of.Operation.Seq != 2 || !slices.Equal(skipped, []uint64{4, 3}) || undone.SkippedAll != 2 {
-		t.Errorf("took back %d, passed over %v of %d", undone.Of.Operation.Seq, skipped, undone.SkippedAll)
-	}
+	must.True(t, undone.Of.Operation.Seq == 2 && slices.Equal(skipped, []uint64{4, 3}) && undone.SkippedAll == 2,
+		"took back %d, passed over %v of %d", undone.Of.Operation.Seq, skipped, undone.SkippedAll)
 	must.Same(t, w.keys(), []string{"turn"}, "nodes")
-	_, err := history.Undo(t.Context(), w.r, "", repokit.By)
-	must.Fail(t, err, history.ErrNothingToUndo)
-	if undone, err = history.Undo(t.Context(), w.r, "5", repokit.By); err != nil || undone.Of.Operation.Actor != "bob" {
-		t.Errorf("by number: %v", err)
-	}
+	must.Fail(t, must.Err(history.Undo(t.Context(), w.r, "", repokit.By)), history.ErrNothingToUndo)
+	undone, err := history.Undo(t.Context(), w.r, "5", repokit.By)
+	must.True(t, err == nil && undone.Of.Operation.Actor == "bob", "by number: %v", err)
 
 	// Bob's change of the branch is an obstacle; a retirement was requested.
 	w = undoWorld{t, repokit.OpenMem(t)}
 	w.write(repokit.By, "", keyLine("mine"))
 	w.write(bob, "", keyLine("bobs"))
 	var moved *history.UndoError
-	if _, err := history.Undo(t.Context(), w.r, "", repokit.By); !errors.As(err, &moved) || moved.By != 3 {
-		t.Errorf("bob's change is built on: %v", err)
-	}
+	_, err = history.Undo(t.Context(), w.r, "", repokit.By)
+	must.True(t, errors.As(err, &moved) && moved.By == 3, "bob's change is built on: %v", err)
 	retire := captureStamp
 	retire.Command = []string{"capture", "--retire"}
 	w.write(retire, "", keyLine("retired"))
-	if undone, err := history.Undo(t.Context(), w.r, "", repokit.By); err != nil || undone.Of.Operation.Seq != 4 {
-		t.Errorf("a retirement: %v", err)
-	}
+	undone, err = history.Undo(t.Context(), w.r, "", repokit.By)
+	must.True(t, err == nil && undone.Of.Operation.Seq == 4, "a retirement: %v", err)
 }
 
 // TestUndoOwnKeepsCaptures holds that an agent's undo passes over captures that its own reads made.
@@ -237,9 +231,8 @@ func TestUndoOwn(t *testing.T) {
 	own := func(agent, op string, want error) *history.Undone {
 		t.Helper()
 		res, err := history.UndoOwn(t.Context(), r, op, as(agent))
-		if !errors.Is(err, want) || want == nil && err != nil {
-			t.Fatalf("%s undoes %q: %v, want %v", agent, op, err, want)
-		}
+		must.Require(t, errors.Is(err, want) && (want != nil || err == nil),
+			"%s undoes %q: %v, want %v", agent, op, err, want)
 		return res
 	}
 	write("a", "", "first")                                                                                  // operation 2
@@ -279,9 +272,8 @@ func TestUndoPassesOverVectors(t *testing.T) {
 	r := repokit.OpenMem(t)
 	repokit.Lines(t, r, `{"node":{"key":"a","type":"T","summary":"one"}}`)
 	repokit.Lines(t, r, `{"node":{"key":"b","type":"T","summary":"two"}}`)
-	if n, err := r.Embeddings().Rest(t.Context(), ones{}, nil); n != 2 || err != nil {
-		t.Fatalf("%d nodes embedded, %v", n, err)
-	}
+	n, err := r.Embeddings().Rest(t.Context(), ones{}, nil)
+	must.Require(t, n == 2 && err == nil, "%d nodes embedded, %v", n, err)
 	must.Get(history.Undo(t.Context(), r, "", repokit.By))(t)
 	got := make(map[core.EmbeddingState]int)
 	for e, err := range repokit.Head(t, r).Embeddings(t.Context(), "ones") {

@@ -119,8 +119,7 @@ func TestWatchRefuses(t *testing.T) {
 		must.True(t, errors.Is(err, store.ErrNotFound) && !errors.As(err, &lost), "since %s: %v", since, err)
 	}
 	for _, opt := range []history.WatchOptions{{Since: "1~x"}, {Ref: "a b"}, {Ref: "refs/../x"}} {
-		_, err := watching(t, r, opt)()
-		must.Fail(t, err, state.ErrInvalid, opt)
+		must.Fail(t, must.Err(watching(t, r, opt)()), state.ErrInvalid, opt)
 	}
 }
 
@@ -209,9 +208,8 @@ func TestWatchersSeeEveryOperation(t *testing.T) {
 	}
 	for w := range writers {
 		group.Go(func() {
-			if err := repokit.WriteFacts(t.Context(), r, fmt.Sprint("w", w), each); err != nil {
-				t.Error(err)
-			}
+			err := repokit.WriteFacts(t.Context(), r, fmt.Sprint("w", w), each)
+			must.True(t, err == nil, "%v", err)
 		})
 	}
 	group.Wait()

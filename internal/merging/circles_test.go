@@ -87,10 +87,8 @@ func TestOppositeSupersedesConflict(t *testing.T) {
 		repokit.CommitOn(t, r, "theirs", supersede("p2", "p1"))
 		opt := core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: repokit.By}, Prefer: prefer}
 		res, err := merging.Merge(t.Context(), r, "theirs", opt)
-		if len(res.Conflicts) != 2 || res.Conflicts[0].Kind != graph.Circle ||
-			res.Conflicts[1].Kind != graph.Circle {
-			t.Fatalf("prefer %q: conflicts %+v", prefer, res.Conflicts)
-		}
+		must.Require(t, len(res.Conflicts) == 2 && res.Conflicts[0].Kind == graph.Circle &&
+			res.Conflicts[1].Kind == graph.Circle, "prefer %q: conflicts %+v", prefer, res.Conflicts)
 		if prefer != "" {
 			must.OK(t, err, "prefer ", prefer)
 			continue
@@ -109,9 +107,8 @@ func TestOppositeSupersedesConflict(t *testing.T) {
 		take(0, sides[0])
 		take(1, sides[1])
 		var circle *state.CircleError
-		if _, err := merging.ContinueMerge(t.Context(), r, opt); !errors.As(err, &circle) {
-			t.Errorf("both marks: %v", err)
-		}
+		_, err = merging.ContinueMerge(t.Context(), r, opt)
+		must.True(t, errors.As(err, &circle), "both marks: %v", err)
 		take(1, sides[0])
 		must.Get(merging.ContinueMerge(t.Context(), r, opt))(t, "one mark")
 	}

@@ -65,8 +65,7 @@ func TestMergeLaws(t *testing.T) {
 
 func TestResolveOneByOne(t *testing.T) {
 	r, ours, theirs := repokit.Conflicted(t)
-	_, err := merging.ContinueMerge(t.Context(), r, repokit.Options(""))
-	must.Fail(t, err, state.ErrConflict)
+	must.Fail(t, must.Err(merging.ContinueMerge(t.Context(), r, repokit.Options(""))), state.ErrConflict)
 	repokit.Resolve(t, r, "a", merging.Choice{Take: graph.TakeOurs})
 	p := repokit.Resolve(t, r, "node/"+graph.NodeID("a").String(),
 		repokit.Changes(`{"node":{"key":"a","summary":"A3","props":{"m":2}}}`))
@@ -83,11 +82,9 @@ func TestResolveOneByOne(t *testing.T) {
 	// b is back, with the mark and the edges that the draft had.
 	must.Equal(t, repokit.Sizes(s), [4]uint64{4, 2, 1, 0}, "sizes")
 	must.Equal(t, repokit.NodeByKey(t, s, "b").Summary, "B2", "sizes")
-	_, err = r.PendingMerge(t.Context(), "")
-	must.Fail(t, err, store.ErrNotFound)
-	if res, err = merging.Merge(t.Context(), r, "draft", repokit.Options("")); err != nil || !res.UpToDate {
-		t.Errorf("again: %+v, %v", res, err)
-	}
+	must.Fail(t, must.Err(r.PendingMerge(t.Context(), "")), store.ErrNotFound)
+	res, err := merging.Merge(t.Context(), r, "draft", repokit.Options(""))
+	must.True(t, err == nil && res.UpToDate, "again: %+v, %v", res, err)
 }
 
 // TestResolveMovedBranch continues a merge after others committed to the branch.
@@ -108,9 +105,8 @@ func TestResolveMovedBranch(t *testing.T) {
 		}
 		must.Require(t, err == nil && res.Parents[0] == moved && res.Parents[1] == theirs,
 			"%s: %+v, %v", text, res, err)
-		if repokit.NodeByKey(t, repokit.Head(t, r), "a").Summary != "A2" || repokit.NodeByKey(t, repokit.Head(t, r), "d").Summary != "D" {
-			t.Error("something of the three is lost")
-		}
+		must.True(t, repokit.NodeByKey(t, repokit.Head(t, r), "a").Summary == "A2" &&
+			repokit.NodeByKey(t, repokit.Head(t, r), "d").Summary == "D", "something of the three is lost")
 	}
 }
 
@@ -119,24 +115,20 @@ func TestResolveMovedBranch(t *testing.T) {
 func continueMoved(t *testing.T, r *core.Repo, moved, theirs ipld.CID) {
 	t.Helper()
 	p, err := r.PendingMerge(t.Context(), "")
-	if err != nil || p.Ours != moved || p.Open() != 1 || len(p.Conflicts) != 1 || p.Conflicts[0].Label != "a" {
-		t.Fatalf("pending %+v, %v", p, err)
-	}
+	must.Require(t, err == nil && p.Ours == moved && p.Open() == 1 && len(p.Conflicts) == 1 &&
+		p.Conflicts[0].Label == "a", "pending %+v, %v", p, err)
 	kept, err := r.At(t.Context(), p.Theirs)
-	if err != nil || repokit.NodeByKey(t, kept, "a").Summary != "A2" || kept.Commit().Parents[1] != theirs {
-		t.Fatalf("what was resolved: %+v, %v", kept.Commit(), err)
-	}
+	must.Require(t, err == nil && repokit.NodeByKey(t, kept, "a").Summary == "A2" && kept.Commit().Parents[1] == theirs,
+		"what was resolved: %+v, %v", kept.Commit(), err)
 	repokit.CheckClean(t, r)
-	_, err = merging.ContinueMerge(t.Context(), r, repokit.Options(""))
-	must.Fail(t, err, state.ErrConflict)
+	must.Fail(t, must.Err(merging.ContinueMerge(t.Context(), r, repokit.Options(""))), state.ErrConflict)
 	repokit.Resolve(t, r, "a", merging.Choice{Take: graph.TakeTheirs})
 	res, err := merging.ContinueMerge(t.Context(), r, repokit.Options(""))
 	must.Require(t, err == nil && res.Parents[0] == moved && res.Parents[1] == p.Theirs, "%+v, %v", res, err)
 	s := repokit.Head(t, r)
 	must.Equal(t, repokit.NodeByKey(t, s, "a").Summary, "A2", "a")
 	must.True(t, must.Err(s.Name(t.Context(), "b")) != nil, "the decision about b is lost")
-	_, err = r.PendingMerge(t.Context(), "")
-	must.Fail(t, err, store.ErrNotFound)
+	must.Fail(t, must.Err(r.PendingMerge(t.Context(), "")), store.ErrNotFound)
 	repokit.CheckClean(t, r)
 }
 
@@ -160,8 +152,7 @@ func TestResolveRefuses(t *testing.T) {
 		"removing what not": {"b", repokit.Changes(`{"remove":{"node":"b"}}`), graph.ErrInvalid},
 	}
 	for name, c := range cases {
-		_, err := merging.ResolveConflict(t.Context(), r, c.item, c.choice, opt)
-		must.Fail(t, err, c.want, name)
+		must.Fail(t, must.Err(merging.ResolveConflict(t.Context(), r, c.item, c.choice, opt)), c.want, name)
 	}
 	var busy *core.InProgressError
 	for name, fn := range map[string]func() error{
@@ -169,18 +160,15 @@ func TestResolveRefuses(t *testing.T) {
 		"revert": func() error { return must.Err(merging.Revert(t.Context(), r, "HEAD", repokit.Options(""))) },
 		"pick":   func() error { _, err := merging.CherryPick(t.Context(), r, "draft", repokit.Options("")); return err },
 	} {
-		if err := fn(); !errors.As(err, &busy) || !errors.Is(err, state.ErrConflict) {
-			t.Errorf("%s during a merge: %v", name, err)
-		}
+		err := fn()
+		must.True(t, errors.As(err, &busy) && errors.Is(err, state.ErrConflict), "%s during a merge: %v", name, err)
 	}
 	must.Equal(t, must.Get(merging.AbortMerge(t.Context(), r, opt))(t), "main", "abort")
 	must.Equal(t, repokit.Head(t, r).CID(), ours, "the branch moved")
-	_, err := merging.AbortMerge(t.Context(), r, opt)
-	must.Fail(t, err, store.ErrNotFound)
+	must.Fail(t, must.Err(merging.AbortMerge(t.Context(), r, opt)), store.ErrNotFound)
 	bad := repokit.Options("")
 	bad.Prefer = "mine"
-	_, err = merging.Merge(t.Context(), r, "draft", bad)
-	must.Fail(t, err, state.ErrInvalid)
+	must.Fail(t, must.Err(merging.Merge(t.Context(), r, "draft", bad)), state.ErrInvalid)
 }
 
 // TestResolveContradiction takes an edge whose end is resolved as removed.
@@ -204,8 +192,7 @@ func TestResolveContradiction(t *testing.T) {
 	must.Equal(t, edge.Label, "b -e-> c")
 	repokit.Resolve(t, r, "b", merging.Choice{Take: graph.TakeTheirs})
 	repokit.Resolve(t, r, edge.Item.String(), merging.Choice{Take: graph.TakeOurs})
-	_, err = merging.ContinueMerge(t.Context(), r, repokit.Options(""))
-	must.Fail(t, err, state.ErrInvalid)
+	must.Fail(t, must.Err(merging.ContinueMerge(t.Context(), r, repokit.Options(""))), state.ErrInvalid)
 	repokit.Resolve(t, r, "b", merging.Choice{Take: graph.TakeOurs})
 	must.Get(merging.ContinueMerge(t.Context(), r, repokit.Options("")))(t)
 	must.Equal(t, repokit.Sizes(repokit.Head(t, r)), [4]uint64{3, 1, 0, 0}, "sizes")

@@ -102,9 +102,8 @@ func TestMergesDuringCommits(t *testing.T) {
 	before := segments()
 	close(st.gate)
 	commit(func() bool { return segments() < before })
-	if report, err := care.Fsck(ctx, r, care.FsckOptions{}); err != nil || len(report.Errors) > 0 {
-		t.Errorf("fsck: %v %v", err, report.Errors)
-	}
+	report, err := care.Fsck(ctx, r, care.FsckOptions{})
+	must.True(t, err == nil && len(report.Errors) == 0, "fsck: %v %v", err, report.Errors)
 	must.OK(t, r.Close())
 	must.Equal(t, st.stuck.Load(), 0, "a merge goes on after Close")
 }
@@ -169,9 +168,8 @@ func TestNoCommitMerges(t *testing.T) {
 	must.True(t, worst <= most, "a commit of one node wrote %d bytes to the indexes", worst)
 	s := must.Get(r.Snapshot(ctx, "HEAD"))(t)
 	must.Get(rank.Retrieve(ctx, s, retrieve.Request{Text: "person lives"}))(t)
-	if report, err := care.Fsck(ctx, r, care.FsckOptions{}); err != nil || len(report.Errors) > 0 {
-		t.Errorf("fsck: %v %v", err, report.Errors)
-	}
+	report, err := care.Fsck(ctx, r, care.FsckOptions{})
+	must.True(t, err == nil && len(report.Errors) == 0, "fsck: %v %v", err, report.Errors)
 	must.OK(t, r.Close())
 	t.Logf("%d merges beside %d commits, at most %d bytes a commit", st.merges.Load(), commits, worst)
 	if st.merges.Load() < 3 { // at least one of each index

@@ -47,17 +47,15 @@ func TestTrialAnswersWhatAWriteWould(t *testing.T) {
 	}
 	expected := answer(trial)
 	repokit.CheckClean(t, trial)
-	if _, head, err := r.Branch(ctx); err != nil || head != before.Commit {
-		t.Errorf("the trial moved the branch to %s (%v)", head, err)
-	}
+	_, head, err := r.Branch(ctx)
+	must.True(t, err == nil && head == before.Commit, "the trial moved the branch to %s (%v)", head, err)
 	must.Equal(t, must.Get(r.Storage().Sizes(ctx))(t), sizes, "the trial wrote")
 	must.OK(t, trial.Close())
 	if done := repokit.Lines(t, r, trialAfter); done.Commit != tried.Commit || done.Graph != tried.Graph {
 		t.Errorf("the write gives %s, the trial gave %s", done.Commit, tried.Commit)
 	}
-	if got := answer(r); got != expected || got == "" {
-		t.Errorf("answer %q, in the trial %q", got, expected)
-	}
+	got := answer(r)
+	must.True(t, got == expected && got != "", "answer %q, in the trial %q", got, expected)
 }
 
 func TestTrialOfReadOnly(t *testing.T) {
@@ -129,9 +127,8 @@ func TestBlockPrefixOfTwo(t *testing.T) {
 		seen[digits] = true
 	}
 	var several *state.AmbiguousError
-	if _, _, err := r.Storage().Block(ctx, shared); !errors.As(err, &several) {
-		t.Errorf("%q: %v, want several blocks", shared, err)
-	}
+	_, _, err = r.Storage().Block(ctx, shared)
+	must.True(t, errors.As(err, &several), "%q: %v, want several blocks", shared, err)
 }
 
 func TestStagedSnapshotSeesTheStage(t *testing.T) {

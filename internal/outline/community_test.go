@@ -67,12 +67,10 @@ func TestCommunitiesAreKept(t *testing.T) {
 	r, st := repokit.OverMem(t)
 	repokit.Lines(t, r, cliques(5))
 	p := communitiesOf(t, repokit.Head(t, r))
-	if p.Len() != 2 || p.Nodes() != 10 || len(p.Members(1)) != 5 {
-		t.Fatalf("%d communities of %d nodes", p.Len(), p.Nodes())
-	}
-	if n, _ := derivedOf(t, st); n != 1 {
-		t.Errorf("%d records are kept", n)
-	}
+	must.Require(t, p.Len() == 2 && p.Nodes() == 10 && len(p.Members(1)) == 5,
+		"%d communities of %d nodes", p.Len(), p.Nodes())
+	n, _ := derivedOf(t, st)
+	must.True(t, n == 1, "%d records are kept", n)
 	repokit.Lines(t, r, `{"node":{"key":"p1","type":"Person","summary":"changed"}}`)
 	must.Equal(t, communitiesOf(t, repokit.Head(t, r)), p, "communities are found again though no edge changed")
 	again := must.Get(care.New(t.Context(), st, repokit.By, core.Options{ReadOnly: true}))(t)
@@ -81,13 +79,11 @@ func TestCommunitiesAreKept(t *testing.T) {
 	must.Same(t, kept.Members(0), p.Members(0), "those kept are others")
 	repokit.Lines(t, r, `{"edge":{"type":"knows","src":"p10","dst":"p1"}}`)
 	must.Equal(t, communitiesOf(t, repokit.Head(t, r)).Nodes(), 11, "nodes after another edge")
-	if n, _ := derivedOf(t, st); n != 2 {
-		t.Errorf("%d records are kept", n)
-	}
+	n, _ = derivedOf(t, st)
+	must.True(t, n == 2, "%d records are kept", n)
 	repokit.Gc(t, r, 1) // the branch still leads to all
-	if n, _ := derivedOf(t, st); n != 2 {
-		t.Errorf("%d records after a collection", n)
-	}
+	n, _ = derivedOf(t, st)
+	must.True(t, n == 2, "%d records after a collection", n)
 	repokit.CheckClean(t, r)
 }
 
@@ -103,9 +99,8 @@ func TestCommunitiesAreCollected(t *testing.T) {
 	r, err := care.New(t.Context(), st, repokit.By, core.Options{}) // that leases nothing
 	must.OK(t, err)
 	repokit.Gc(t, r, 1)
-	if n, _ := derivedOf(t, st); n != 1 {
-		t.Errorf("%d records after the branch is gone", n)
-	}
+	n, _ := derivedOf(t, st)
+	must.True(t, n == 1, "%d records after the branch is gone", n)
 	repokit.CheckClean(t, r)
 }
 
@@ -114,9 +109,8 @@ func TestPurgeDropsCommunities(t *testing.T) {
 	repokit.Lines(t, r, cliques(3))
 	communitiesOf(t, repokit.Head(t, r))
 	must.Get(care.Purge(t.Context(), r, "p1", care.PurgeOptions{Stamp: repokit.By}))(t)
-	if n, _ := derivedOf(t, st); n != 0 {
-		t.Errorf("%d records after a purge", n)
-	}
+	n, _ := derivedOf(t, st)
+	must.True(t, n == 0, "%d records after a purge", n)
 	must.Equal(t, communitiesOf(t, repokit.Head(t, r)).Nodes(), 5, "nodes in communities")
 	old := must.Get(r.Snapshot(t.Context(), "HEAD~1"))(t)
 	// The erased node keeps its place, and is shown nowhere.
@@ -165,8 +159,7 @@ func TestDamagedCommunities(t *testing.T) {
 		bad := &forgedBlock{st, forge}
 		r := must.Get(care.New(t.Context(), bad, repokit.By, core.Options{}))(t)
 		s := repokit.Head(t, r)
-		_, err := outline.Communities(t.Context(), s)
-		must.Fail(t, err, store.ErrCorrupt, name)
+		must.Fail(t, must.Err(outline.Communities(t.Context(), s)), store.ErrCorrupt, name)
 		report, err := care.Fsck(t.Context(), r, care.FsckOptions{})
 		must.True(t, err == nil && slices.ContainsFunc(report.Errors, func(e care.FsckError) bool {
 			return e.Kind == care.FsckIndex && strings.Contains(e.Message, "communities")
@@ -203,9 +196,8 @@ func TestForgedCommunities(t *testing.T) {
 	must.OK(t, st.Derived().SetCell(t.Context(), cell[0], cell[1]))
 	res, err := care.Repair(t.Context(), r, care.FsckOptions{})
 	must.Require(t, err == nil && len(res.Done) != 0 && len(res.Report.Errors) <= 0, "repair: %+v, %v", res, err)
-	if n, _ := derivedOf(t, st); n != 0 {
-		t.Errorf("%d records after a repair", n)
-	}
+	n, _ := derivedOf(t, st)
+	must.True(t, n == 0, "%d records after a repair", n)
 }
 
 func TestCommunityReplay(t *testing.T) {

@@ -64,9 +64,8 @@ func TestDigestsAreKept(t *testing.T) {
 	effort.Alone(t)
 	r, st := repokit.OverMem(t)
 	repokit.Lines(t, r, projects(400))
-	if d := digestsOf(t, repokit.Head(t, r), outline.DigestOptions{Only: true}); d.Found || d.Scopes != nil {
-		t.Errorf("something was made where nothing was before: %+v", d.Work)
-	}
+	d := digestsOf(t, repokit.Head(t, r), outline.DigestOptions{Only: true})
+	must.True(t, !d.Found && d.Scopes == nil, "something was made where nothing was before: %+v", d.Work)
 	first := digestsOf(t, repokit.Head(t, r), keepDigests)
 	must.Require(t, first.Kept && !first.Found && first.Work.Digests >= 20 && digestBlocks(t, st) != 0,
 		"kept %v, %+v", first.Kept, first.Work)
@@ -80,9 +79,8 @@ func TestDigestsAreKept(t *testing.T) {
 	must.True(t, err == nil && next.Found && next.Work.Digests <= 2*len(above)+2,
 		"height %d: %+v, %v", len(above), next.Work, err)
 	ro := must.Get(care.New(t.Context(), st, repokit.By, core.Options{ReadOnly: true}))(t)
-	if kept := digestsOf(t, repokit.Head(t, ro), outline.DigestOptions{}); kept.Root != next.Root || kept.Work.Digests > 0 {
-		t.Errorf("kept %s, want %s", kept.Root, next.Root)
-	}
+	kept := digestsOf(t, repokit.Head(t, ro), outline.DigestOptions{})
+	must.True(t, kept.Root == next.Root && kept.Work.Digests <= 0, "kept %s, want %s", kept.Root, next.Root)
 	other, _ := repokit.OverMem(t)
 	repokit.Lines(t, other, projects(400))
 	repokit.Lines(t, other, `{"node":{"key":"t7","type":"Task","summary":"Task 7 is done on 3 May."}}`)
@@ -105,16 +103,14 @@ func TestDigestsSeeMarks(t *testing.T) {
 	root, _, err := hidden.Top(t.Context(), hidden.Blocks, graph.ID{})
 	must.OK(t, err, "facts")
 	must.Equal(t, root.Facts, 34, "facts")
-	if list, err := hidden.Above(t.Context(), graph.NodeID("t3")); len(list) > 0 || err != nil {
-		t.Errorf("a hidden node is in %d digests, %v", len(list), err)
-	}
+	list, err := hidden.Above(t.Context(), graph.NodeID("t3"))
+	must.True(t, len(list) == 0 && err == nil, "a hidden node is in %d digests, %v", len(list), err)
 	must.True(t, hidden.Root != before.Root, "a mark changes nothing")
 	repokit.Lines(t, r, `{"mark":{"node":"p1","state":"forgotten"}}`)
 	scope := digestsOf(t, repokit.Head(t, r), keepDigests)
 	d, _, err := scope.Top(t.Context(), scope.Blocks, graph.NodeID("p1"))
-	if err != nil || d == nil || d.Facts != 6 || strings.Contains(distill.JoinText(d.Text), "Project number 1") {
-		t.Errorf("the scope of a hidden node: %+v, %v", d, err)
-	}
+	must.True(t, err == nil && d != nil && d.Facts == 6 &&
+		!strings.Contains(distill.JoinText(d.Text), "Project number 1"), "the scope of a hidden node: %+v, %v", d, err)
 	repokit.CheckClean(t, r)
 }
 
@@ -143,9 +139,8 @@ func TestDigestsAreCollected(t *testing.T) {
 	digestsOf(t, repokit.Head(t, r), keepDigests)
 	only := digestBlocks(t, st)
 	digestsOf(t, side, keepDigests)
-	if n := digestBlocks(t, st); n <= only {
-		t.Errorf("%d digests of two states, %d of one", n, only)
-	}
+	n := digestBlocks(t, st)
+	must.True(t, n > only, "%d digests of two states, %d of one", n, only)
 	repokit.DropBranch(t, r, "side")
 	r = must.Get(care.New(t.Context(), st, repokit.By, core.Options{}))(t)
 	repokit.Gc(t, r, 1)
@@ -207,8 +202,7 @@ func TestDigestRules(t *testing.T) {
 		}
 	}
 	for _, bad := range [][]string{{"edge:"}, {"prop"}, {"type:x"}, {"type", "type"}, {"x:y"}, slices.Repeat([]string{"type"}, 20)} {
-		_, err := distill.ParseRules(bad)
-		must.Fail(t, err, distill.ErrRecipe, bad)
+		must.Fail(t, must.Err(distill.ParseRules(bad)), distill.ErrRecipe, bad)
 	}
 }
 
@@ -236,13 +230,10 @@ func TestAltitude(t *testing.T) {
 				must.OK(t, err)
 				name = n.Key
 			}
-			if !strings.HasPrefix(d.Rendered, "digest: "+strings.TrimSuffix(name+"/"+label, "/")+" (") {
-				t.Errorf("%s is rendered %q", d.Name, d.Rendered)
-			}
+			must.True(t, strings.HasPrefix(d.Rendered, "digest: "+strings.TrimSuffix(name+"/"+label, "/")+" ("),
+				"%s is rendered %q", d.Name, d.Rendered)
 			for _, id := range d.Covers {
-				if covered[id] != "" {
-					t.Errorf("%s is covered by %s and by %s", id, covered[id], d.Name)
-				}
+				must.True(t, covered[id] == "", "%s is covered by %s and by %s", id, covered[id], d.Name)
 				covered[id] = d.Name
 			}
 		}
@@ -259,14 +250,12 @@ func TestAltitude(t *testing.T) {
 		"%d digests and %d items of entities", len(plain.Digests), len(plain.Items))
 	for _, at := range []retrieve.Altitude{retrieve.AltitudeScope, retrieve.AltitudeAuto} {
 		a := ask(at, broad, 400)
-		if len(a.Digests) == 0 || len(a.Items) == 0 || len(a.Digests[0].Covers) == 0 || a.Digests[0].Facts == 0 {
-			t.Errorf("%s: %d digests and %d items", at, len(a.Digests), len(a.Items))
-		}
+		must.True(t, len(a.Digests) != 0 && len(a.Items) != 0 && len(a.Digests[0].Covers) != 0 &&
+			a.Digests[0].Facts != 0, "%s: %d digests and %d items", at, len(a.Digests), len(a.Items))
 	}
 	must.True(t, len(ask(retrieve.AltitudeAuto, narrow, 400).Digests) <= 0, "digests for a narrow question")
-	if a := ask(retrieve.AltitudeRoot, broad, 2000); len(a.Digests) == 0 || a.Digests[0].Name != "root" {
-		t.Error("no digest of the whole")
-	}
+	a := ask(retrieve.AltitudeRoot, broad, 2000)
+	must.True(t, len(a.Digests) != 0 && a.Digests[0].Name == "root", "no digest of the whole")
 	if a := ask(retrieve.AltitudeScope, broad, 0); len(a.Digests) != 0 && a.TokensBudget != 0 {
 		t.Errorf("%d digests without a budget", len(a.Digests))
 	}
@@ -277,10 +266,9 @@ func TestAltitude(t *testing.T) {
 		a.Digests[0].Band != retrieve.BandAnswer || !strings.HasPrefix(a.Digests[0].Rendered, "digest: p3 (25 facts)\n") {
 		t.Errorf("a question about one scope is answered by %+v", a.Digests)
 	}
-	if _, err := rank.Retrieve(t.Context(), s, retrieve.Request{Text: broad,
-		OutputOptions: retrieve.OutputOptions{Altitude: "sky"}}); err == nil {
-		t.Error("an altitude that there is not")
-	}
+	_, err := rank.Retrieve(t.Context(), s, retrieve.Request{Text: broad,
+		OutputOptions: retrieve.OutputOptions{Altitude: "sky"}})
+	must.True(t, err != nil, "an altitude that there is not")
 	for _, at := range retrieve.Altitudes() {
 		must.Get(session.Record(t.Context(), r, session.DefaultSession, ask(at, broad, 600), repokit.By))(t, at)
 	}
@@ -347,9 +335,8 @@ func TestDigestsCrash(t *testing.T) {
 	must.OK(t, r.Close())
 	t.Logf("%d changes, power cut at %d, digests found in %d of twice as many", fsys.Ops(), points, kept)
 	must.True(t, points >= 3 && kept != 0, "%d points tested, digests found in %d", points, kept)
-	if found, err := checkDigestsCrashed(t, fsys.Clone(0, nil), fresh); err != nil || !found {
-		t.Errorf("at the end: found %v, %v", found, err)
-	}
+	found, err := checkDigestsCrashed(t, fsys.Clone(0, nil), fresh)
+	must.True(t, err == nil && found, "at the end: found %v, %v", found, err)
 }
 
 // checkDigestsCrashed opens what a power cut left and compares the digests of its newest commit with those made from
@@ -435,13 +422,11 @@ func TestDigestsByCommunity(t *testing.T) {
 			scratch, _ := repokit.OverMem(t)
 			repokit.Lines(t, scratch, all.String())
 			want := byCommunity(t, scratch, outline.DigestOptions{})
-			if got.Root != want.Root || got.Scopes.Root() != want.Scopes.Root() ||
-				got.Hashes.Root() != want.Hashes.Root() {
-				t.Fatalf("seed %d, step %d: other digests than from scratch", seed, step)
-			}
-			if !got.Found || got.Scopes.Len() < 3 {
-				t.Errorf("seed %d, step %d: from kept ones %v, %d scopes", seed, step, got.Found, got.Scopes.Len())
-			}
+			must.Require(t, got.Root == want.Root && got.Scopes.Root() == want.Scopes.Root() &&
+				got.Hashes.Root() == want.Hashes.Root(),
+				"seed %d, step %d: other digests than from scratch", seed, step)
+			must.True(t, got.Found && got.Scopes.Len() >= 3,
+				"seed %d, step %d: from kept ones %v, %d scopes", seed, step, got.Found, got.Scopes.Len())
 		}
 		checkCommunities(t, edited)
 	}
@@ -461,9 +446,8 @@ func checkCommunities(t *testing.T, r *core.Repo) {
 		must.Equal(t, p.Smallest(number), least, "the smallest of community ", number, " is said to be")
 		name := distill.CommunityName(least)
 		one, _, err := d.Top(t.Context(), d.Blocks, distill.PseudoScope(name))
-		if err != nil || one == nil || one.Facts != len(ids) || one.Name != name || !distill.IsCommunity(one.Name) {
-			t.Errorf("%s of %d: %+v, %v", name, len(ids), one, err)
-		}
+		must.True(t, err == nil && one != nil && one.Facts == len(ids) && one.Name == name &&
+			distill.IsCommunity(one.Name), "%s of %d: %+v, %v", name, len(ids), one, err)
 	}
 	root, _, err := d.Top(t.Context(), d.Blocks, graph.ID{})
 	must.OK(t, err)

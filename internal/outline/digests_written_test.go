@@ -59,13 +59,11 @@ func TestWrittenTexts(t *testing.T) {
 	before := repokit.Head(t, r)
 	res := mustWrite(t, r, "", repokit.TextFor(topOf(t, before, ""), "A harbour.\nIts projects."),
 		repokit.TextFor(topOf(t, before, "p1"), "The first project."))
-	if res.Graph != before.Graph() || res.NoChange || res.Dropped != 0 || repokit.Head(t, r).State.Digests.Len() != 2 {
-		t.Fatalf("%+v", res)
-	}
+	must.Require(t, res.Graph == before.Graph() && !res.NoChange && res.Dropped == 0 &&
+		repokit.Head(t, r).State.Digests.Len() == 2, "%+v", res)
 	must.Equal(t, textOf(t, repokit.Head(t, r), ""), "A harbour.\nIts projects.", "read")
-	if again := mustWrite(t, r, "", repokit.TextFor(topOf(t, before, "p1"), "The first project.")); !again.NoChange {
-		t.Errorf("the same again is a change: %+v", again)
-	}
+	again := mustWrite(t, r, "", repokit.TextFor(topOf(t, before, "p1"), "The first project."))
+	must.True(t, again.NoChange, "the same again is a change: %+v", again)
 	changed := repokit.Lines(t, r, `{"node":{"key":"t1","type":"Task","summary":"Task 1 is done."}}`)
 	for _, key := range []string{"", "p1"} {
 		must.Equal(t, textOf(t, repokit.Head(t, r), key), "", key, ": a text of what was is shown")
@@ -161,8 +159,7 @@ func TestWrittenTextsTravel(t *testing.T) {
 		ref := repokit.MainRef(t, from)
 		opt.Refs = []core.Ref{ref}
 		file := repokit.Pack(t, from, opt)
-		_, err := repokit.Receive(t, to, file, exchange.RefUpdate{Ref: tracked, To: ref.Target, From: before})
-		must.OK(t, err)
+		must.Get(repokit.Receive(t, to, file, exchange.RefUpdate{Ref: tracked, To: ref.Target, From: before}))(t)
 		s := must.Get(to.At(t.Context(), ref.Target))(t)
 		return s, file
 	}
@@ -171,9 +168,8 @@ func TestWrittenTextsTravel(t *testing.T) {
 	first := s.CID()
 	mustWrite(t, from, "", repokit.TextFor(topOf(t, repokit.Head(t, from), "p1"), "The first."))
 	s, file := travel(exchange.PackOptions{Since: []ipld.CID{first}}, &first)
-	if bytes.Contains(file, []byte("All of it.")) || textOf(t, s, "p1") != "The first." || textOf(t, s, "") == "" {
-		t.Error("a pack of what is new has another text, or not the new one")
-	}
+	must.True(t, !bytes.Contains(file, []byte("All of it.")) && textOf(t, s, "p1") == "The first." &&
+		textOf(t, s, "") != "", "a pack of what is new has another text, or not the new one")
 }
 
 // TestPurgeErasesTexts: a purge of a node erases the texts about it from all commits, and nothing else.
@@ -192,9 +188,7 @@ func TestPurgeErasesTexts(t *testing.T) {
 		return found
 	}
 	res := must.Get(care.Purge(t.Context(), r, "t5", care.PurgeOptions{Stamp: repokit.By}))(t)
-	if n := repokit.Kinds(res.Erased)["digest"]; n != 3 {
-		t.Errorf("%d texts erased: %+v", n, res.Erased)
-	}
+	must.Equal(t, repokit.Kinds(res.Erased)["digest"], 3)
 	for _, text := range []string{"Whole as it was", "Scope zero of t5", "Scope zero by now"} {
 		must.True(t, !has(text), "%q is still there", text)
 	}
@@ -215,9 +209,7 @@ func TestPurgeErasesTextsOfText(t *testing.T) {
 		repokit.TextFor(topOf(t, repokit.Head(t, r), "p2"), "Of a cellar."), repokit.TextFor(topOf(t, repokit.Head(t, r), "p3"), "Of boats."))
 	res, err := care.PurgeText(t.Context(), r, "code is 7741-blue", care.PurgeOptions{Stamp: repokit.By})
 	must.OK(t, err)
-	if n := repokit.Kinds(res.Erased)["digest"]; n != 2 {
-		t.Errorf("%d texts erased: %+v", n, res.Erased)
-	}
+	must.Equal(t, repokit.Kinds(res.Erased)["digest"], 2)
 	must.Equal(t, textOf(t, repokit.Head(t, r), "p3"), "Of boats.", "another text")
 	repokit.CheckClean(t, r)
 }
@@ -257,13 +249,11 @@ func TestWrittenTextsThatFit(t *testing.T) {
 	stale.Source[3]++
 	fits := repokit.TextFor(topOf(t, repokit.Head(t, r), "p0"), "Scope zero.")
 	res := write(fits, gone, stale)
-	if len(res.Refused) != 2 || !errors.Is(res.Refused[1], store.ErrRedacted) ||
-		!errors.Is(res.Refused[2], state.ErrConflict) || textOf(t, repokit.Head(t, r), "p0") != "Scope zero." {
-		t.Errorf("%+v", res)
-	}
-	if res = write(stale); len(res.Refused) != 1 || !res.NoChange {
-		t.Errorf("nothing that fits is a change: %+v", res)
-	}
+	must.True(t, len(res.Refused) == 2 && errors.Is(res.Refused[1], store.ErrRedacted) &&
+		errors.Is(res.Refused[2], state.ErrConflict) && textOf(t, repokit.Head(t, r), "p0") == "Scope zero.",
+		"%+v", res)
+	res = write(stale)
+	must.True(t, len(res.Refused) == 1 && res.NoChange, "nothing that fits is a change: %+v", res)
 }
 
 // TestWrittenTextsReportModel: the guard also checks the model's name in merges and imported files.

@@ -76,9 +76,8 @@ func TestReceiptsShareOperations(t *testing.T) {
 		heldTurn(t, r, clients, func() {
 			for n := range clients {
 				wg.Go(func() {
-					if _, err := sessionpkg.Record(t.Context(), r, fmt.Sprintf("s%d", n/2), answer, repokit.RecordBy); err != nil {
-						t.Error(err)
-					}
+					_, err := sessionpkg.Record(t.Context(), r, fmt.Sprintf("s%d", n/2), answer, repokit.RecordBy)
+					must.True(t, err == nil, "%v", err)
 				})
 			}
 		})
@@ -128,9 +127,8 @@ func TestReceiptsFailAlone(t *testing.T) {
 	must.Fail(t, errs[4], context.Canceled, "ended session")
 	for _, n := range []int{0, 1, 3} {
 		e, err := sessionpkg.Session(t.Context(), r, fmt.Sprintf("s%d", n))
-		if err != nil || errs[n] != nil || e.Record.Receipt != cids[n] || !cids[n].Defined() {
-			t.Errorf("session s%d: %v, %v, receipt %s, want %s", n, err, errs[n], e.Record.Receipt, cids[n])
-		}
+		must.True(t, err == nil && errs[n] == nil && e.Record.Receipt == cids[n] && cids[n].Defined(),
+			"session s%d: %v, %v, receipt %s, want %s", n, err, errs[n], e.Record.Receipt, cids[n])
 	}
 	must.Equal(t, must.Get(sessionpkg.Session(t.Context(), r, "s4"))(t).Record.Seq, 0, "session s4")
 	after := must.Get(r.Store.Head(t.Context()))(t)
@@ -215,20 +213,17 @@ func TestReceiptsBeginWithTheOldest(t *testing.T) {
 			sessionpkg.Add(&r.Records, e)
 			wg.Go(func() {
 				if n < 2 { // their turns follow that of the last
-					if err := sessionpkg.Wait(e); err != nil {
-						t.Error(err)
-					}
+					err := sessionpkg.Wait(e)
+					must.True(t, err == nil, "%v", err)
 					return
 				}
-				if err := r.Writer.Turns.Take(t.Context()); err != nil {
-					t.Error(err)
-				}
+				err := r.Writer.Turns.Take(t.Context())
+				must.True(t, err == nil, "%v", err)
 				for _, end := range sessionpkg.RecordInTurn(t.Context(), r, e) {
 					end()
 				}
-				if err := sessionpkg.Wait(e); err != nil {
-					t.Error(err)
-				}
+				err = sessionpkg.Wait(e)
+				must.True(t, err == nil, "%v", err)
 			})
 		}
 	})

@@ -30,9 +30,8 @@ import (
 func replayed(t testing.TB, r *core.Repo, want int) {
 	t.Helper()
 	res := must.Get(session.Replay(t.Context(), r, repokit.SessionName))(t)
-	if !res.Identical || res.First != nil || res.Receipts != want || res.Session != repokit.SessionName {
-		t.Errorf("replay %+v, first difference %+v", res, res.First)
-	}
+	must.True(t, res.Identical && res.First == nil && res.Receipts == want && res.Session == repokit.SessionName,
+		"replay %+v, first difference %+v", res, res.First)
 }
 
 // TestReplay replays a session of 100 retrievals after 50 further commits, reopened, with the indexes cleared, for
@@ -106,9 +105,7 @@ func TestReplayOfNothing(t *testing.T) {
 		commit.String():                      nil, // a commit is no receipt: some error
 	} {
 		_, err := session.Replay(t.Context(), r, name)
-		if err == nil || want != nil && !errors.Is(err, want) {
-			t.Errorf("%q: error %v, want %v", name, err, want)
-		}
+		must.True(t, err != nil && (want == nil || errors.Is(err, want)), "%q: error %v, want %v", name, err, want)
 	}
 	must.Get(session.StartSession(t.Context(), r, "empty", session.SessionOptions{Stamp: repokit.By}))(t)
 	res, err := session.Replay(t.Context(), r, "empty")
@@ -203,9 +200,7 @@ func TestFsckNamesBlocks(t *testing.T) {
 			must.OK(t, named(r, all[i]), "seed ", repokit.ReplaySeed, ", ", name, " in the place of ", all[i])
 		}
 	}
-	if garbage > len(all)/50 {
-		t.Errorf("%d of %d blocks are reached by nothing", garbage/2, len(all))
-	}
+	must.True(t, garbage <= len(all)/50, "%d of %d blocks are reached by nothing", garbage/2, len(all))
 }
 
 // named returns an error unless fsck names c. Only a full one notices what an old index lacks.

@@ -101,8 +101,7 @@ func TestDamagedSessionStopsNoPack(t *testing.T) {
 	line := `{"node":{"key":"a","type":"Note","summary":"alpha"}}`
 	res, err := from.Commit(t.Context(), state.ReadChanges(strings.NewReader(line), "x"), core.CommitOptions{Stamp: by})
 	must.OK(t, err)
-	_, err = session.StartSession(t.Context(), from, "whole", session.SessionOptions{Stamp: by, Follow: true})
-	must.OK(t, err)
+	must.Get(session.StartSession(t.Context(), from, "whole", session.SessionOptions{Stamp: by, Follow: true}))(t)
 	tip := must.Get(session.Session(t.Context(), from, "whole"))(t)
 	must.Get(to.TransactOnce(t.Context(), by, func(x *core.Tx) error {
 		c, err := x.Put(t.Context(), []byte("\xa2av\x01dkindgsession"))

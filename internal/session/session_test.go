@@ -49,8 +49,7 @@ func TestSessionRefusals(t *testing.T) {
 	must.Fail(t, err, store.ErrNotFound)
 	repokit.Lines(t, r, repokit.TwoPeople)
 	startSession(t, r, "done", session.SessionOptions{})
-	_, err = session.EndSession(t.Context(), r, "done", repokit.By)
-	must.OK(t, err)
+	must.Get(session.EndSession(t.Context(), r, "done", repokit.By))(t)
 	const nobody = "nobody"
 	ctx, req := t.Context(), retrieve.Request{Text: "infra"}
 	a, err := rank.Retrieve(ctx, repokit.Head(t, r), req)
@@ -85,16 +84,12 @@ func TestSessionRefusals(t *testing.T) {
 		"bad request": {retrieve.ErrRequest,
 			retrieveFrom(session.DefaultSession, retrieve.Request{Limit: new(-1)})},
 	} {
-		if !errors.Is(c.got, c.want) {
-			t.Errorf("%s: error %v, want %v", name, c.got, c.want)
-		}
+		must.True(t, errors.Is(c.got, c.want), "%s: error %v, want %v", name, c.got, c.want)
 	}
 	after, err := r.Refs(ctx)
 	must.OK(t, err)
 	equal := cmp.Comparer(func(a, b ipld.CID) bool { return a == b })
-	if diff := cmp.Diff(before, after, equal); diff != "" {
-		t.Errorf("refused calls changed refs: %s", diff)
-	}
+	must.Equal(t, cmp.Diff(before, after, equal), "", "refused calls changed refs")
 }
 
 // TestRemovedSession removes a session: its name is free, and its receipts can still be replayed.
@@ -104,19 +99,14 @@ func TestRemovedSession(t *testing.T) {
 	startSession(t, r, "s", session.SessionOptions{})
 	_, receipt := retrieveIn(t, r, "s", "infra")
 	must.OK(t, session.RemoveSession(t.Context(), r, "s", repokit.By))
-	_, err := session.Session(t.Context(), r, "s")
-	must.Fail(t, err, store.ErrNotFound)
-	if all, err := session.Sessions(t.Context(), r); err != nil || len(all) != 0 {
-		t.Errorf("sessions %v, %v", all, err)
-	}
+	must.Fail(t, must.Err(session.Session(t.Context(), r, "s")), store.ErrNotFound)
+	all, err := session.Sessions(t.Context(), r)
+	must.True(t, err == nil && len(all) == 0, "sessions %v, %v", all, err)
 	res, err := session.Replay(t.Context(), r, receipt.String())
-	if err != nil || !res.Identical {
-		t.Errorf("replay of its receipt: %+v, %v", res, err)
-	}
+	must.True(t, err == nil && res.Identical, "replay of its receipt: %+v, %v", res, err)
 	startSession(t, r, "s", session.SessionOptions{})
-	if recs := repokit.Chain(t, r, "s"); len(recs) != 1 {
-		t.Errorf("a session of the same name has %d records", len(recs))
-	}
+	recs := repokit.Chain(t, r, "s")
+	must.True(t, len(recs) == 1, "a session of the same name has %d records", len(recs))
 }
 
 // TestOperations checks that each change of refs is one operation, with author and command, and that reading and
@@ -139,51 +129,37 @@ func TestOperations(t *testing.T) {
 		_, err := r.Commit(ctx, state.ReadChanges(strings.NewReader(text), ""), core.CommitOptions{Stamp: stamp})
 		return err
 	}
-	must := func(err error) {
-		t.Helper()
-		must.OK(t, err)
-	}
-	must(commitAs(repokit.TwoPeople, as("commit", "--message")))
-	must(commitAs(repokit.TwoPeople, repokit.By)) // nothing to commit: no operation
-	if err := commitAs(`{"node":{}}`, repokit.By); err == nil {
-		t.Error("a bad line was committed")
-	}
-	_, err = session.StartSession(ctx, r, "s", session.SessionOptions{Stamp: as("session", "start")})
-	must(err)
+	must.OK(t, commitAs(repokit.TwoPeople, as("commit", "--message")))
+	must.OK(t, commitAs(repokit.TwoPeople, repokit.By)) // nothing to commit: no operation
+	err = commitAs(`{"node":{}}`, repokit.By)
+	must.True(t, err != nil, "a bad line was committed")
+	must.Get(session.StartSession(ctx, r, "s", session.SessionOptions{Stamp: as("session", "start")}))(t)
 	_, _, err = session.RetrieveIn(ctx, r, "s", retrieve.Request{Text: "infra"}, as("retrieve"))
-	must(err)
-	_, err = rank.Retrieve(ctx, repokit.Head(t, r), retrieve.Request{Text: "infra"})
-	must(err)
-	_, err = session.AdvanceSession(ctx, r, "s", "HEAD", as("session", "advance"))
-	must(err)
-	_, err = session.EndSession(ctx, r, "s", as("session", "end"))
-	must(err)
-	must(session.RemoveSession(ctx, r, "s", as("session", "rm")))
+	must.OK(t, err)
+	must.Get(rank.Retrieve(ctx, repokit.Head(t, r), retrieve.Request{Text: "infra"}))(t)
+	must.Get(session.AdvanceSession(ctx, r, "s", "HEAD", as("session", "advance")))(t)
+	must.Get(session.EndSession(ctx, r, "s", as("session", "end")))(t)
+	must.OK(t, session.RemoveSession(ctx, r, "s", as("session", "rm")))
 	_, err = r.Stages().Add(ctx, state.ReadChanges(strings.NewReader(`{"node":{"key":"x","type":"T"}}`),
 		""), core.StageOptions{Stamp: as("add")})
-	must(err)
-	_, err = r.Stages().Commit(ctx, "", core.CommitOptions{Stamp: as("commit")})
-	must(err)
-	must(r.Stages().Remove(ctx, "", repokit.By)) // nothing is staged: no operation
-	_, err = r.Indexes().Rebuild(ctx, "HEAD")
-	must(err)
+	must.OK(t, err)
+	must.Get(r.Stages().Commit(ctx, "", core.CommitOptions{Stamp: as("commit")}))(t)
+	must.OK(t, r.Stages().Remove(ctx, "", repokit.By)) // nothing is staged: no operation
+	must.Get(r.Indexes().Rebuild(ctx, "HEAD"))(t)
 
 	newest, err := st.Head(ctx)
-	must(err)
+	must.OK(t, err)
 	seq := newest.Seq
 	for op, err := range commit.Operations(ctx, st.Facts(), newest.Operation) {
-		must(err)
-		if op.Operation.Seq != seq {
-			t.Fatalf("operation %d, want %d", op.Operation.Seq, seq)
-		}
+		must.OK(t, err)
+		must.Require(t, op.Operation.Seq == seq, "operation %d, want %d", op.Operation.Seq, seq)
 		seq--
 		words := want[seq]
 		if diff := cmp.Diff(words, op.Operation.Command); diff != "" || op.Operation.Actor != repokit.By.Author {
 			t.Errorf("operation %d by %q: %s", op.Operation.Seq, op.Operation.Actor, diff)
 		}
 	}
-	if seq != 0 || newest.Seq != uint64(len(want)) {
-		t.Errorf("%d operations, %d not seen, want %d", newest.Seq, seq, len(want))
-	}
+	must.True(t, seq == 0 && newest.Seq == uint64(len(want)),
+		"%d operations, %d not seen, want %d", newest.Seq, seq, len(want))
 	repokit.CheckClean(t, r)
 }

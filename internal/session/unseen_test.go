@@ -50,9 +50,8 @@ func TestUnseen(t *testing.T) {
 	}
 	// The default session has shown nothing yet, and need not exist.
 	must.Equal(t, len(unseenIn(t, r, sessionpkg.DefaultSession, retrieve.Request{}).Items), 10, "items")
-	if a := unseenIn(t, r, sessionpkg.DefaultSession, retrieve.Request{Limit: new(0)}); len(a.Items) != 15 {
-		t.Errorf("%d items left", len(a.Items))
-	}
+	a := unseenIn(t, r, sessionpkg.DefaultSession, retrieve.Request{Limit: new(0)})
+	must.True(t, len(a.Items) == 15, "%d items left", len(a.Items))
 	for name, n := range map[string]int{"work": 4, sessionpkg.DefaultSession: 2} {
 		res, err := sessionpkg.Replay(t.Context(), r, name)
 		must.True(t, err == nil && res.Identical && res.Receipts == n, "%s: %+v, %v", name, res, err)
@@ -75,9 +74,8 @@ func TestUnseenCut(t *testing.T) {
 		"from %d, %d excluded, %d items", third.Request.UnseenFrom, len(third.Request.Exclude), len(third.Items))
 	must.True(t, len(third.Warnings) == 1 && third.Warnings[0].Code == retrieve.UnseenCut,
 		"warnings %v", third.Warnings)
-	if res, err := sessionpkg.Replay(t.Context(), r, "work"); err != nil || !res.Identical {
-		t.Errorf("replay %+v, %v", res, err)
-	}
+	res, err := sessionpkg.Replay(t.Context(), r, "work")
+	must.True(t, err == nil && res.Identical, "replay %+v, %v", res, err)
 }
 
 // TestExcludeNames resolves names at the commit, and refuses those that match nothing.
@@ -110,6 +108,5 @@ func TestExcludeNames(t *testing.T) {
 		retrieve.Request{Exclusions: retrieve.Exclusions{Unseen: true}})
 	must.Fail(t, err, store.ErrNotFound)
 	many := retrieve.Request{Exclusions: retrieve.Exclusions{ExcludeNames: make([]string, retrieve.MaxExclude+1)}}
-	_, err = rank.Retrieve(t.Context(), snap, many)
-	must.Fail(t, err, retrieve.ErrRequest)
+	must.Fail(t, must.Err(rank.Retrieve(t.Context(), snap, many)), retrieve.ErrRequest)
 }
