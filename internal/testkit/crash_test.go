@@ -20,8 +20,7 @@ func TestCrashFS(t *testing.T) {
 	must.OK(t, fs.MkdirAll("/d", 0o755))
 	f, err := fs.Create("/d/a", vfs.WriteCategoryUnspecified)
 	must.OK(t, err)
-	_, err = f.Write([]byte("synced"))
-	must.OK(t, err)
+	must.Get(f.Write([]byte("synced")))(t)
 	must.OK(t, f.Sync())
 	root := must.Get(fs.OpenDir("/"))(t)
 	must.OK(t, root.Sync())
@@ -29,12 +28,10 @@ func TestCrashFS(t *testing.T) {
 	must.OK(t, dir.SyncData())
 	rw, err := fs.OpenReadWrite("/d/a", vfs.WriteCategoryUnspecified)
 	must.OK(t, err)
-	_, err = rw.WriteAt([]byte("S"), 0)
-	must.OK(t, err)
+	must.Get(rw.WriteAt([]byte("S"), 0))(t)
 	must.OK(t, fs.Link("/d/a", "/d/b"))
 	must.OK(t, fs.Rename("/d/b", "/d/c"))
-	_, err = fs.ReuseForWrite("/d/c", "/d/e", vfs.WriteCategoryUnspecified)
-	must.OK(t, err)
+	must.Get(fs.ReuseForWrite("/d/c", "/d/e", vfs.WriteCategoryUnspecified))(t)
 	must.OK(t, fs.Remove("/d/e"))
 	must.OK(t, fs.RemoveAll("/d/e"))
 	lock := must.Get(fs.Lock("/d/LOCK"))(t)
@@ -46,16 +43,14 @@ func TestCrashFS(t *testing.T) {
 		{11, "reuseforwrite", "/d/e"}, {12, "remove", "/d/e"}, {13, "removeall", "/d/e"},
 		{14, "lock", "/d/LOCK"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" || fs.Ops() != len(want) {
-		t.Errorf("%d changes (-want +got):\n%s", fs.Ops(), diff)
-	}
+	diff := cmp.Diff(want, got)
+	must.True(t, diff == "" && fs.Ops() == len(want), "%d changes (-want +got):\n%s", fs.Ops(), diff)
 	for percent, want := range map[int]string{0: "synced", 100: "Synced"} {
 		clone := fs.Clone(percent, rand.New(rand.NewPCG(1, 1)))
 		f, err := clone.Open("/d/a")
 		must.OK(t, err)
 		b := make([]byte, 6)
-		_, err = f.Read(b)
-		must.OK(t, err)
+		must.Get(f.Read(b))(t)
 		must.True(t, string(b) == want, "clone with %d%% of what was not synced: %q, want %q", percent, b, want)
 	}
 }

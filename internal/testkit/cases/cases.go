@@ -49,10 +49,8 @@ func Read(t testing.TB, path string) []Case {
 	for line := range bytes.Lines(data) {
 		c := Case{Layer: layer}
 		Parse(t, line, &c)
-		if c.Name == "" || seen[c.Name] || c.Input == nil || c.Expect == nil {
-			t.Fatalf("%s: line %d (%q) has a name twice, or no name, input or expect", path, len(all)+1,
-				c.Name)
-		}
+		must.Require(t, c.Name != "" && !seen[c.Name] && c.Input != nil && c.Expect != nil,
+			"%s: line %d (%q) has a name twice, or no name, input or expect", path, len(all)+1, c.Name)
 		seen[c.Name] = true
 		all = append(all, c)
 	}

@@ -31,17 +31,14 @@ func BenchmarkNone(b *testing.B) { effort.Long(b) }
 	u.add(file)
 	got := u.longer()
 	slices.Sort(got)
-	if want := []string{"TestDirect", "TestHelper", "TestMethod", "TestVariable"}; !slices.Equal(got, want) {
-		t.Errorf("longer tests: %v, want %v", got, want)
-	}
+	want := []string{"TestDirect", "TestHelper", "TestMethod", "TestVariable"}
+	must.True(t, slices.Equal(got, want), "longer tests: %v, want %v", got, want)
 }
 
 // TestHere finds the longer tests of this tree.
 func TestHere(t *testing.T) {
 	names, packages, err := longer("../../..")
 	must.OK(t, err)
-	if !slices.Contains(names, "TestCrash") || slices.Contains(names, "TestHere") {
-		t.Errorf("longer tests: %v", names)
-	}
+	must.True(t, slices.Contains(names, "TestCrash") && !slices.Contains(names, "TestHere"), "longer tests: %v", names)
 	must.True(t, slices.Contains(packages, "./../../../internal/core"), "packages of longer tests: %v", packages)
 }

@@ -20,9 +20,8 @@ func TestCounting(t *testing.T) {
 	a, b := storetest.Block(1, 100), storetest.Block(2, 200)
 	check := func(what string, err error, want storetest.Traffic) {
 		t.Helper()
-		if diff := cmp.Diff(want, c.Counts()); err != nil || diff != "" {
-			t.Errorf("%s: %v (-want +got):\n%s", what, err, diff)
-		}
+		diff := cmp.Diff(want, c.Counts())
+		must.True(t, err == nil && diff == "", "%s: %v (-want +got):\n%s", what, err, diff)
 		c.Reset()
 	}
 	check("Put", c.Put(ctx, a, b), storetest.Traffic{BlocksWritten: 2, BytesWritten: 300})
@@ -37,10 +36,8 @@ func TestCounting(t *testing.T) {
 	err = c.Iterate(ctx, ipld.CID{}, func(store.Block) error { return nil })
 	check("Iterate", err, storetest.Traffic{BlocksRead: 2, BytesRead: 300})
 
-	_, err = c.Get(ctx, storetest.Block(3, 8).CID)
-	must.Fail(t, err, store.ErrNotFound)
+	must.Fail(t, must.Err(c.Get(ctx, storetest.Block(3, 8).CID)), store.ErrNotFound)
 	check("failed Get", nil, storetest.Traffic{})
-	err = c.Put(ctx, store.Block{CID: a.CID, Data: b.Data})
-	must.Fail(t, err, store.ErrCorrupt)
+	must.Fail(t, c.Put(ctx, store.Block{CID: a.CID, Data: b.Data}), store.ErrCorrupt)
 	check("failed Put", nil, storetest.Traffic{})
 }

@@ -29,9 +29,8 @@ func benchFacts(b *testing.B) int {
 		return 10_000
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < synth.LoadBatch || n > synth.MaxNodes {
-		b.Fatalf("MNEM_BENCH_FACTS: %q is no number from %d to %d", text, synth.LoadBatch, synth.MaxNodes)
-	}
+	must.Require(b, err == nil && n >= synth.LoadBatch && n <= synth.MaxNodes,
+		"MNEM_BENCH_FACTS: %q is no number from %d to %d", text, synth.LoadBatch, synth.MaxNodes)
 	return n
 }
 
@@ -123,9 +122,7 @@ func (w *world) retrieve(b *testing.B, r *core.Repo, i int) {
 	b.Helper()
 	s := must.Get(r.Snapshot(b.Context(), "HEAD"))(b)
 	answer, err := rank.Retrieve(b.Context(), s, retrieve.Request{Text: w.question(i, w.Nodes)})
-	if err != nil || len(answer.Items) == 0 {
-		b.Fatal("nothing found", err)
-	}
+	must.Require(b, err == nil && len(answer.Items) != 0, "nothing found %v", err)
 }
 
 // diffChanges is how many nodes a diff is about.

@@ -397,10 +397,8 @@ func TestBulkCommit(t *testing.T) {
 		old := runtime.GOMAXPROCS(procs)
 		commit, manifest, allocs, bytes := bulkCommit(t, s)
 		runtime.GOMAXPROCS(old)
-		if commit.String() != goldenCommit || manifest.String() != goldenManifest {
-			t.Errorf("%d threads: commit %s, index %s; want %s, %s", procs, commit, manifest,
-				goldenCommit, goldenManifest)
-		}
+		must.True(t, commit.String() == goldenCommit && manifest.String() == goldenManifest,
+			"%d threads: commit %s, index %s; want %s, %s", procs, commit, manifest, goldenCommit, goldenManifest)
 		t.Logf("%d threads: %d allocations, %d bytes an item", procs, allocs/items, bytes/items)
 		if !effort.Race && (allocs/items > mostAllocs || bytes/items > mostBytes) {
 			t.Errorf("%d threads: %d allocations and %d bytes an item, want at most %d and %d", procs,
