@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -13,9 +14,11 @@ import (
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/core"
+	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/ipld"
+	"github.com/mnem-project/mnem/retrieve"
 )
 
 // NodeHead and NodeTail are a node without its content, in two parts so that each answer has its
@@ -236,4 +239,304 @@ func (v Visible) bucket(
 		list = append(list, row)
 	}
 	return list, more, nil
+}
+
+// maxLabels bounds the labels cached for one answer, in bytes: those of some 300,000 nodes. Edges name nodes in no
+// order, so with a smaller cache most labels would be read again for each edge.
+const (
+	maxLabels = 64 << 20
+	labelSize = 192 // of one without its texts, as measured: the id, the node, and its map entry
+)
+
+// Labels names nodes by id, looking into several snapshots in turn. The labels used last are
+// remembered, the newer half of them in known.
+type Labels struct {
+	from         []*core.Snapshot
+	known, older map[graph.ID]*graph.Node
+	most, size   int // bytes of known
+}
+
+// NewLabels returns the names of nodes of snapshots.
+func NewLabels(from ...*core.Snapshot) *Labels {
+	return &Labels{from: from, known: make(map[graph.ID]*graph.Node), most: maxLabels / 2}
+}
+
+// Snapshots returns the snapshots in which nodes are looked up.
+func (l *Labels) Snapshots() []*core.Snapshot { return l.from }
+
+// Also looks into one more snapshot, after the others.
+func (l *Labels) Also(s *core.Snapshot) { l.from = append(l.from, s) }
+
+// Remember lets a node be named without being read, also one that no snapshot has, as one that is only staged.
+func (l *Labels) Remember(n *graph.Node) { l.keep(n.ID, &graph.Node{ID: n.ID, Key: n.Key}) }
+
+// keep remembers a label, nil for a node that there is not.
+func (l *Labels) keep(id graph.ID, n *graph.Node) {
+	l.size += labelSize
+	if n != nil {
+		l.size += len(n.Key) + len(n.Type) + len(n.Summary)
+	}
+	if l.size > l.most {
+		l.older, l.known, l.size = l.known, make(map[graph.ID]*graph.Node), 0
+	}
+	l.known[id] = n
+}
+
+// Seen returns a node that is remembered, and whether it is.
+func (l *Labels) Seen(id graph.ID) (*graph.Node, bool) {
+	n, ok := l.known[id]
+	if ok {
+		return n, true
+	}
+	if n, ok = l.older[id]; ok {
+		l.keep(id, n)
+	}
+	return n, ok
+}
+
+// Node returns a node's id, key, type and summary, nil if no snapshot has it.
+func (l *Labels) Node(ctx context.Context, id graph.ID) (*graph.Node, error) {
+	if n, ok := l.Seen(id); ok {
+		return n, nil
+	}
+	var found *graph.Node
+	for _, s := range l.from {
+		n, _, err := s.Node(ctx, id)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return nil, err
+		}
+		if err == nil {
+			found = &graph.Node{ID: n.ID, Key: n.Key, Type: n.Type, Summary: n.Summary}
+			break
+		}
+	}
+	l.keep(id, found)
+	return found, nil
+}
+
+// Key returns a node's key, "" for none.
+func (l *Labels) Key(ctx context.Context, id graph.ID) (verb.Text, error) {
+	n, err := l.Node(ctx, id)
+	if n == nil {
+		return "", err
+	}
+	return verb.Text(n.Key), nil
+}
+
+// Visible decides which marked nodes and edges of a snapshot are shown.
+type Visible struct {
+	Snapshot *core.Snapshot
+	Let      []graph.State // hidden states to let through
+}
+
+// Shows reports whether a node or edge with a mark, nil for none, is visible.
+func (v Visible) Shows(m *graph.Mark) bool {
+	return m == nil || !m.State.Hides() || slices.Contains(v.Let, m.State)
+}
+
+// Edge reports whether an edge and the node it leads to are seen.
+func (v Visible) Edge(ctx context.Context, edge, other graph.ID) (bool, error) {
+	m, err := v.Snapshot.Mark(ctx, graph.OnEdge, edge)
+	if err != nil || !v.Shows(m) {
+		return false, err
+	}
+	return v.Node(ctx, other)
+}
+
+// Find returns the node that a name means: see rank.Find.
+func (v Visible) Find(ctx context.Context, name string) (graph.ID, error) {
+	id, err := rank.Find(ctx, v.Snapshot, name, v.Shows)
+	return id, verb.NodeHint(err)
+}
+
+// Edges counts the edges of a node that a predicate is on, at most those that are enough.
+func (v Visible) Edges(ctx context.Context, id graph.ID, p retrieve.Predicate) (n int, err error) {
+	side := adjacency.Out
+	if p.Edges == retrieve.In {
+		side = adjacency.In
+	}
+	for e, err := range v.Snapshot.Adjacency().Bucket(ctx, id, side, p.Name, nil) {
+		if err != nil {
+			return 0, err
+		}
+		switch ok, err := v.Edge(ctx, e.Edge, e.Other); {
+		case err != nil:
+			return 0, err
+		case ok:
+			n++
+		}
+		if n == p.Enough() {
+			break
+		}
+	}
+	return n, nil
+}
+
+// Node reports whether a node is seen.
+func (v Visible) Node(ctx context.Context, id graph.ID) (bool, error) {
+	m, err := v.Snapshot.Mark(ctx, graph.OnNode, id)
+	return v.Shows(m), err
+}
+
+// ChangedItem is a node or an edge that differs.
+type ChangedItem struct {
+	Item   string            `json:"item" shape:"node|edge"`
+	ID     graph.ID          `json:"id"`
+	Key    *verb.Text        `json:"key,omitempty"` // of a node
+	Type   string            `json:"type"`
+	Src    graph.ID          `json:"src,omitzero"` // of an edge
+	Dst    graph.ID          `json:"dst,omitzero"`
+	Change state.ChangeKind  `json:"change" shape:"added|changed|removed"`
+	Fields []state.FieldDiff `json:"fields"`
+}
+
+// ChangesOf reads a whole difference into one list, nodes before edges, and counts it.
+func ChangesOf(ctx context.Context, d state.Diff) (list []ChangedItem, nodes, edges state.Counts, err error) {
+	for n, err := range d.Nodes(ctx) {
+		if err != nil {
+			return nil, nodes, edges, err
+		}
+		nodes.Count(n.Kind)
+		list = append(list, ChangedItem{Item: graph.KindNode, ID: n.ID, Key: new(verb.Text(n.Key)),
+			Type: n.Node().Type, Change: n.Kind, Fields: n.Fields})
+	}
+	for e, err := range d.Edges(ctx) {
+		if err != nil {
+			return nil, nodes, edges, err
+		}
+		edges.Count(e.Kind)
+		edge := e.Edge()
+		list = append(list, ChangedItem{Item: graph.KindEdge, ID: e.ID, Type: edge.Type, Src: edge.Src,
+			Dst: edge.Dst, Change: e.Kind, Fields: e.Fields})
+	}
+	return list, nodes, edges, nil
+}
+
+// ShortChange is a node or an edge that differs, as people are shown it in a line.
+type ShortChange struct {
+	Change state.ChangeKind `json:"change"`
+	Item   string           `json:"item"`
+	Type   string           `json:"type"`
+	Name   string           `json:"name"`  // of a node, or of the node that an edge comes from
+	About  string           `json:"about"` // the summary of a node, or the node that an edge leads to
+}
+
+const shortLimit = 40
+
+// ShortOf returns the first items of a difference, nodes before edges. The ends of edges are named by
+// the difference, and from before.
+func ShortOf(ctx context.Context, d state.Diff, before *core.Snapshot) (list []ShortChange, err error) {
+	names := NewLabels(before)
+	for n, err := range d.Nodes(ctx) {
+		if err != nil || len(list) == shortLimit {
+			return list, err
+		}
+		node := n.Node()
+		names.Remember(node)
+		list = append(list, ShortChange{n.Kind, graph.KindNode, node.Type, nameOrID(node, n.ID), node.Summary})
+	}
+	for e, err := range d.Edges(ctx) {
+		if err != nil || len(list) == shortLimit {
+			return list, err
+		}
+		edge := e.Edge()
+		one := ShortChange{Change: e.Kind, Item: graph.KindEdge, Type: edge.Type}
+		src, err := names.Node(ctx, edge.Src)
+		if err != nil {
+			return nil, err
+		}
+		dst, err := names.Node(ctx, edge.Dst)
+		if err != nil {
+			return nil, err
+		}
+		one.Name, one.About = nameOrID(src, edge.Src), nameOrID(dst, edge.Dst)
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// nameOrID is the key of a node, its id if it has none or there is no such node.
+func nameOrID(n *graph.Node, id graph.ID) string {
+	if n == nil || n.Key == "" {
+		return id.String()
+	}
+	return n.Key
+}
+
+// NamesRequest asks what a word of a command line may be.
+type NamesRequest struct {
+	Kind   string `op:",arg,required" enum:"rev branch stage session tag profile" doc:"what the word is, as the tag complete of a field says"`
+	Prefix string `op:",arg" doc:"how the word begins"`
+}
+
+// NamesAnswer are the words, in no order.
+type NamesAnswer struct {
+	Names []string `json:"names"`
+}
+
+// Names completes command lines. It is no command of its own.
+var Names = verb.Define(verb.Spec{
+	Command: "names", Right: verb.NoRight, Usage: "KIND [PREFIX]", Effect: verb.Reads, Local: true,
+	Title: "List what completes a word of a command line",
+}, names)
+
+func names(ctx context.Context, s *verb.Service, q *NamesRequest) (*NamesAnswer, error) {
+	all, err := namesOf(ctx, s.Repo, q.Kind)
+	if err != nil {
+		return nil, err
+	}
+	out := &NamesAnswer{Names: []string{}}
+	for _, name := range all {
+		if strings.HasPrefix(name, q.Prefix) {
+			out.Names = append(out.Names, name)
+		}
+	}
+	return out, nil
+}
+
+func namesOf(ctx context.Context, r *core.Repo, kind string) ([]string, error) {
+	switch kind {
+	case "branch":
+		return refNames(ctx, r, graph.Heads)
+	case "stage":
+		return refNames(ctx, r, graph.Stages)
+	case "session":
+		return refNames(ctx, r, graph.Sessions)
+	case "tag":
+		return refNames(ctx, r, graph.Tags)
+	case "rev":
+		names, err := refNames(ctx, r, graph.Heads, graph.Tags)
+		if err != nil {
+			return nil, err
+		}
+		brought, err := refNames(ctx, r, graph.Imported)
+		for _, name := range brought {
+			names = append(names, strings.TrimPrefix(graph.Imported, "refs/")+name)
+		}
+		return append([]string{string(graph.Head)}, names...), err
+	case "profile":
+		at, err := r.Snapshot(ctx, string(graph.Head))
+		if err != nil {
+			return retrieve.BuiltinProfiles(), nil
+		}
+		p, err := rank.Profiles(ctx, at)
+		return p.Names(), err
+	}
+	return nil, verb.Bad("kind", "%q is none of rev, branch, stage, session, tag, profile", kind)
+}
+
+func refNames(ctx context.Context, r *core.Repo, namespaces ...string) ([]string, error) {
+	refs, err := r.Refs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, ref := range refs {
+		for _, ns := range namespaces {
+			if name, ok := strings.CutPrefix(string(ref.Name), ns); ok {
+				names = append(names, name)
+			}
+		}
+	}
+	return names, nil
 }
