@@ -16,6 +16,7 @@ import (
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/verb"
 	"github.com/mnem-project/mnem/internal/verb/ingesting"
+	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/ipld"
 )
 
@@ -227,4 +228,254 @@ func (c *Console) Changes(nodes, edges state.Counts) string {
 // JoinText joins what is not empty.
 func JoinText(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "  ")
+}
+
+const mostShown = 32 << 20
+
+// Fields prints any answer by the names that its JSON form has: what it says itself as names and values, then each list
+// of objects as a table under its name. What is null, empty, false or 0 is left out.
+func Fields(c *Console, answer any) error {
+	v, _, err := verb.Answer{Of: answer}.Value(mostShown)
+	if err != nil {
+		return err
+	}
+	var pairs [][]Cell
+	var tables []operation.Member
+	gatherFields(&pairs, &tables, "", v)
+	c.PutTable(pairs)
+	for _, t := range tables {
+		c.Put("%s\n", c.Paint(Bold, Line(t.Name)))
+		c.PutTable(tableOf(t.Value.Items))
+	}
+	return c.Failed()
+}
+
+// FieldRow is one answer of many as the row of a table.
+func FieldRow(_ *Console, answer any) []Cell {
+	v, _, err := verb.Answer{Of: answer}.Value(mostShown)
+	if err != nil {
+		return nil
+	}
+	var row []Cell
+	for _, m := range v.Members {
+		row = append(row, fieldCell(m.Value, true))
+	}
+	return row
+}
+
+// gatherFields adds the pairs and the tables of an object, whose names come after that of the object.
+func gatherFields(pairs *[][]Cell, tables *[]operation.Member, of string, v operation.Value) {
+	for _, m := range v.Members {
+		name := of + m.Name
+		switch {
+		case strings.HasPrefix(m.Name, "_"), saysNothing(m.Value):
+		case m.Value.Kind == '{':
+			gatherFields(pairs, tables, name+" ", m.Value)
+		case m.Value.Kind == '[' && m.Value.Items[0].Kind == '{':
+			*tables = append(*tables, operation.Member{Name: name, Value: m.Value})
+		default:
+			*pairs = append(*pairs, []Cell{{Line(name), Bold}, fieldCell(m.Value, false)})
+		}
+	}
+}
+
+// saysNothing reports whether a value need not be printed.
+func saysNothing(v operation.Value) bool {
+	switch v.Kind {
+	case '{':
+		return len(v.Members) == 0
+	case '[':
+		return len(v.Items) == 0
+	case '"':
+		return v.Text == ""
+	}
+	return v.Text == "null" || v.Text == "false" || v.Text == "0"
+}
+
+// tableOf returns a table of objects, with a column for each name that one of them has a value of.
+func tableOf(items []operation.Value) [][]Cell {
+	var names []string
+	said := map[string]bool{}
+	for _, item := range items {
+		for _, m := range item.Members {
+			if _, known := said[m.Name]; !known {
+				names = append(names, m.Name)
+			}
+			said[m.Name] = said[m.Name] || !saysNothing(m.Value)
+		}
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return !said[name] })
+	head := make([]Cell, len(names))
+	for i, name := range names {
+		head[i] = Cell{"  " + Line(name), Dim}
+		if i > 0 {
+			head[i].Text = Line(name)
+		}
+	}
+	rows := [][]Cell{head}
+	for _, item := range items {
+		row := make([]Cell, len(names))
+		for i, name := range names {
+			row[i] = fieldCell(item.Find(name), true)
+			if i == 0 {
+				row[i].Text = "  " + row[i].Text
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func fieldCell(v operation.Value, short bool) Cell {
+	switch v.Kind {
+	case '"':
+		const cidLen, prefix = 59, "bafyrei"
+		switch cid := len(v.Text) == cidLen && strings.HasPrefix(v.Text, "baf"); {
+		case cid && short:
+			return Cell{v.Text[len(prefix) : len(prefix)+12], Yellow}
+		case cid:
+			return Cell{v.Text, Yellow}
+		case short:
+			return Cell{Brief(v.Text, SummaryWidth), ""}
+		}
+		return Cell{Line(v.Text), ""}
+	case '[', '{':
+		var parts []string
+		for _, item := range v.Items {
+			parts = append(parts, fieldCell(item, short).Text)
+		}
+		for _, m := range v.Members {
+			if !saysNothing(m.Value) {
+				parts = append(parts, Line(m.Name)+" "+fieldCell(m.Value, short).Text)
+			}
+		}
+		return Cell{strings.Join(parts, ", "), ""}
+	}
+	return Cell{strings.NewReplacer("null", "", "true", "yes", "false", "no").Replace(v.Text), ""}
+}
+
+// lanes draws the lines between commits, which come newest first, no commit before one of its children. The zero
+// value has drawn nothing.
+type lanes struct {
+	next []ipld.CID // the commit that each lane leads to; undefined for a free one
+}
+
+// drawn stands before the lines of one commit.
+type drawn struct {
+	first string   // before its first line
+	moves []string // lanes that begin and end, each before one of the lines that follow
+	rest  string   // before the lines after that
+}
+
+// Draw places a commit.
+func (l *lanes) Draw(c ipld.CID, parents []ipld.CID) drawn {
+	at := slices.Index(l.next, c)
+	if at < 0 {
+		at = l.free(-1)
+		l.next[at] = c
+	}
+	d := drawn{first: l.row(at)}
+	l.next[at] = ipld.CID{}
+	for i, p := range parents {
+		to := slices.Index(l.next, p)
+		switch {
+		case to > at && i == 0: // the first line of a commit goes straight on, and others come to it
+			l.next[at], l.next[to] = p, ipld.CID{}
+			d.moves = append(d.moves, l.move(to, at)...)
+			continue
+		case to >= 0:
+		case i == 0:
+			l.next[at] = p
+			continue
+		default:
+			to = l.free(at)
+		}
+		d.moves = append(d.moves, l.move(at, to)...)
+		l.next[to] = p
+	}
+	for len(l.next) > 0 && !l.next[len(l.next)-1].Defined() {
+		l.next = l.next[:len(l.next)-1]
+	}
+	d.rest = l.row(-1)
+	return d
+}
+
+// free returns a lane that leads nowhere, right of a lane if there is one, and makes one if there is none.
+func (l *lanes) free(after int) int {
+	for i := after + 1; i < len(l.next); i++ {
+		if !l.next[i].Defined() {
+			return i
+		}
+	}
+	l.next = append(l.next, ipld.CID{})
+	return len(l.next) - 1
+}
+
+// row is a line in which lanes go on; the commit is in the lane at, -1 for no lane.
+func (l *lanes) row(at int) string {
+	var b strings.Builder
+	for i, next := range l.next {
+		switch {
+		case i == at:
+			b.WriteString("* ")
+		case next.Defined():
+			b.WriteString("| ")
+		default:
+			b.WriteString("  ")
+		}
+	}
+	return b.String()
+}
+
+// move draws a line from one lane to another, a column at a time; others go on behind it.
+func (l *lanes) move(from, to int) (rows []string) {
+	sign, step, gap := byte('\\'), 1, 1
+	if to < from {
+		sign, step, gap = '/', -1, -1
+	}
+	for i := from; i != to; i += step {
+		row := []byte(l.row(-1))
+		row[2*i+gap] = sign
+		rows = append(rows, string(row))
+	}
+	return rows
+}
+
+var laneStyles = []string{Red, Green, Yellow, "34", "35", Cyan}
+
+func (c *Console) paintLanes(row string) string {
+	if !c.colour() {
+		return row
+	}
+	var b strings.Builder
+	for i, r := range row {
+		if r == ' ' || r == '*' {
+			b.WriteRune(r)
+			continue
+		}
+		b.WriteString(c.Paint(laneStyles[i/2%len(laneStyles)], string(r)))
+	}
+	return b.String()
+}
+
+// PrintBeside prints the lines of a commit, each after its part of the graph.
+func (c *Console) PrintBeside(d drawn, text string) error {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for n := 0; n < max(len(lines), 1+len(d.moves)); n++ {
+		before, after := d.rest, ""
+		switch {
+		case n == 0:
+			before = d.first
+		case n <= len(d.moves):
+			before = d.moves[n-1]
+		}
+		if n < len(lines) {
+			after = lines[n]
+		}
+		if after == "" {
+			before = strings.TrimRight(before, " ")
+		}
+		c.Put("%s%s\n", c.paintLanes(before), after)
+	}
+	return c.Failed()
 }

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
+	"github.com/mnem-project/mnem/internal/base/filewatch"
 	"github.com/mnem-project/mnem/internal/base/plain"
 	"github.com/mnem-project/mnem/internal/door/answers"
 	"github.com/mnem-project/mnem/internal/door/line"
@@ -17,6 +20,8 @@ import (
 	"github.com/mnem-project/mnem/internal/door/show"
 	"github.com/mnem-project/mnem/internal/memory/review"
 	"github.com/mnem-project/mnem/internal/verb"
+	"github.com/mnem-project/mnem/internal/verb/editing"
+	"github.com/mnem-project/mnem/internal/verb/ingesting"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 	"github.com/mnem-project/mnem/internal/verb/remembering"
 )
@@ -211,3 +216,154 @@ func newText(c *line.Line, lines *bufio.Reader) (string, error) {
 type oneByte struct{ in io.Reader }
 
 func (o oneByte) Read(b []byte) (int, error) { return o.in.Read(b[:min(len(b), 1)]) }
+
+// bindRemember binds the verb that remembers to what asks a terminal whether the new memory replaces an earlier one. Requests
+// may run at the same time, so each keeps what it asks about under its own request.
+func bindRemember() *line.Bound {
+	var asking sync.Map // of requests that a terminal waits for, *remembering.Remembered
+	v := reach.Bind(remembering.Remember, answers.Remembered)
+	print := v.Print
+	v.Print = func(c *show.Console, req, answer any) error {
+		if r, ok := answer.(*remembering.Remembered); ok && r.Settle != "" && r.Repository == "" {
+			if _, asks := asking.Load(req); asks {
+				asking.Store(req, r)
+				r.Settle = "" // the question says it
+			}
+		}
+		return print(c, req, answer)
+	}
+	v.Around = func(ctx context.Context, c *line.Line, req any, run func(context.Context) error) error {
+		if !settlesHere(c) {
+			return run(ctx)
+		}
+		asking.Store(req, (*remembering.Remembered)(nil))
+		defer asking.Delete(req)
+		if err := run(ctx); err != nil {
+			return err
+		}
+		if r, _ := asking.Load(req); r.(*remembering.Remembered) != nil {
+			return settle(ctx, c, req.(*remembering.RememberRequest), r.(*remembering.Remembered))
+		}
+		return nil
+	}
+	return v
+}
+
+// settlesHere reports whether a terminal is asked: one that both shows the question and is typed at.
+func settlesHere(c *line.Line) bool {
+	if c.App.Key == nil || !c.App.ErrTTY || c.InJSON || c.Quiet {
+		return false
+	}
+	_, err := c.Dir()
+	return err == nil
+}
+
+// settle asks whether a memory replaces the nearest earlier one, and marks that one if so. Any key but y means no.
+func settle(ctx context.Context, c *line.Line, q *remembering.RememberRequest, r *remembering.Remembered) error {
+	old := r.Nearest[0]
+	_, err := fmt.Fprintf(c.App.Stderr, "replaces '%s' (%s)? [y/N] ", show.Brief(old.Text, show.SummaryWidth), old.Date)
+	if err != nil {
+		return err
+	}
+	key, err := c.App.Key()
+	yes := err == nil && (key == 'y' || key == 'Y')
+	if _, failed := fmt.Fprintln(c.App.Stderr, map[bool]string{true: "y", false: "n"}[yes]); !yes {
+		return failed
+	}
+	mark := &editing.MarkRequest{Words: []string{"superseded", old.ID.String()}, By: r.ID.String()}
+	mark.Actor, mark.OnBranch, mark.Signing = q.Actor, q.OnBranch, q.Signing
+	if err := mark.Check(); err != nil {
+		return err
+	}
+	return reach.Run(ctx, reach.Bind(editing.Mark, answers.Marked), c, mark)
+}
+
+// bindIngest binds the verb that keeps files, and what runs it again where they change.
+func bindIngest() *line.Bound {
+	v := reach.Bind(ingesting.Ingest, answers.Ingested)
+	v.Around = func(ctx context.Context, c *line.Line, req any, run func(context.Context) error) error {
+		if q := req.(*ingesting.IngestRequest); q.Watch {
+			return watchFiles(ctx, c, q, run)
+		}
+		return run(ctx)
+	}
+	return v
+}
+
+// watchFiles keeps files, and again when some changed, until it is interrupted. In between the repository is closed.
+func watchFiles(ctx context.Context, c *line.Line, q *ingesting.IngestRequest, run func(context.Context) error) error {
+	own, err := c.Dir()
+	if err != nil {
+		return err
+	}
+	paths := make([]string, len(q.Paths))
+	for i, path := range q.Paths {
+		paths[i] = c.Absolute(path)
+	}
+	w, err := filewatch.New()
+	if err != nil {
+		return watchHint(err)
+	}
+	defer w.Close()
+	asked := *q
+	for ; ; c.Again = true {
+		n, err := watchAll(ctx, w, own, paths)
+		if err != nil {
+			return interruptible(ctx, c, err)
+		}
+		*q = asked // what the run before filled in is not of this one
+		if err := run(ctx); err != nil {
+			if verb.OutcomeOf(ctx, err) != operation.Busy {
+				return interruptible(ctx, c, err)
+			}
+			c.Report(ctx, err) // the next change tries again
+		}
+		if !c.Again {
+			dirs := "1 directory"
+			if n != 1 {
+				dirs = fmt.Sprintf("%d directories", n)
+			}
+			c.Remark("watching %s; stop with Ctrl-C", dirs)
+		}
+		if err := line.FirstError(c.Out.Flush(), w.Wait(ctx)); err != nil {
+			return interruptible(ctx, c, err)
+		}
+	}
+}
+
+// watchAll watches all directories, and lists them again until none is new.
+func watchAll(ctx context.Context, w *filewatch.Watcher, own string, paths []string) (int, error) {
+	for {
+		dirs, err := ingesting.WatchedDirs(ctx, own, paths)
+		if err != nil {
+			return 0, err
+		}
+		more, err := w.Set(dirs)
+		if err != nil {
+			return 0, watchHint(err)
+		}
+		if !more {
+			return len(dirs), nil
+		}
+	}
+}
+
+func interruptible(ctx context.Context, c *line.Line, err error) error {
+	if errors.Is(ctx.Err(), context.Canceled) && line.OutcomeOf(ctx, err) == operation.Interrupted {
+		c.Exit = operation.OK.Exit
+		return nil
+	}
+	return err
+}
+
+// watchHint says what to do if the system can watch no further directories.
+func watchHint(err error) error {
+	if !errors.Is(err, filewatch.ErrTooMany) {
+		return err
+	}
+	if runtime.GOOS == "linux" {
+		return line.Hint(err, "raise the limits with 'sysctl fs.inotify.max_user_watches=1048576 "+
+			"fs.inotify.max_user_instances=1024', or name fewer directories")
+	}
+	return line.Hint(err, "raise the limit of open files with 'ulimit -n 65536', or name fewer directories")
+}
