@@ -16,17 +16,14 @@ import (
 
 // ranked asks retrieve or recall. The first page is the answer of the command line, and is recorded in the session; a
 // later one continues the same ranking at the same commit, without a budget but that of the page.
-func ranked(ctx context.Context, c *call) (*document, error) {
-	ask, err := c.asked()
-	if err != nil {
-		return nil, err
-	}
+func ranked(ctx context.Context, c *call, ask operation.Call) (*document, error) {
 	limit := c.args.number("limit", defaultItems)
 	if c.position == 0 {
 		if _, given := c.args["max_tokens"]; given {
 			set(&ask, "budget", encode(c.tokens))
 		}
 		if _, given := c.args["at"]; !given {
+			var err error
 			if ask.Caller.Session, err = c.session(ctx, c.client, c.caller); err != nil {
 				return nil, err
 			}
@@ -146,14 +143,11 @@ func outside(s string) string { return escape.EscapeTags(escape.EscapeLine(s)) }
 
 // shown reads a node, its content page by page: a position counts scalars of it. A commit or another record is read in
 // one piece.
-func shown(ctx context.Context, c *call) (*document, error) {
-	ask, err := c.asked()
-	if err != nil {
-		return nil, err
-	}
+func shown(ctx context.Context, c *call, ask operation.Call) (*document, error) {
 	commit := c.commit
 	_, alone := c.args["field"]
 	if alone && commit == "" { // the answer does not name its commit
+		var err error
 		if commit, err = c.head(ctx); err != nil {
 			return nil, err
 		}
@@ -237,11 +231,7 @@ func (c *call) chunk(doc *document, name, s string) {
 }
 
 // explore lists nodes. A page asks for no more of them than it may hold.
-func explore(ctx context.Context, c *call) (*document, error) {
-	ask, err := c.asked()
-	if err != nil {
-		return nil, err
-	}
+func explore(ctx context.Context, c *call, ask operation.Call) (*document, error) {
 	if c.args.text("to") == "" && string(c.args["tags"]) != "true" {
 		set(&ask, "limit", encode(c.position+pageNodes))
 	}
@@ -262,11 +252,7 @@ func explore(ctx context.Context, c *call) (*document, error) {
 const pageNodes = 100 // that a page asks for
 
 // diff compares two revisions. Its cursor names both commits.
-func diff(ctx context.Context, c *call) (*document, error) {
-	ask, err := c.asked()
-	if err != nil {
-		return nil, err
-	}
+func diff(ctx context.Context, c *call, ask operation.Call) (*document, error) {
 	from, to, both := strings.Cut(c.commit, "..")
 	switch {
 	case both:
@@ -322,13 +308,10 @@ func (p *piece) compact() {
 }
 
 // log lists commits. Pages show the history of one commit, whatever is committed in between.
-func log(ctx context.Context, c *call) (*document, error) {
-	ask, err := c.asked()
-	if err != nil {
-		return nil, err
-	}
+func log(ctx context.Context, c *call, ask operation.Call) (*document, error) {
 	commit := c.commit
 	if commit == "" {
+		var err error
 		if commit, err = c.newest(ctx, ask.Operation); err != nil {
 			return nil, err
 		}
@@ -379,11 +362,7 @@ func (c *call) newest(ctx context.Context, op *operation.Operation) (string, err
 }
 
 // remember keeps one text. The operation answers a line for each memory.
-func remember(ctx context.Context, c *call) (*document, error) {
-	ask, err := c.asked()
-	if err != nil {
-		return nil, err
-	}
+func remember(ctx context.Context, c *call, ask operation.Call) (*document, error) {
 	answer, err := c.one(ctx, ask)
 	if err != nil {
 		return nil, err
@@ -442,11 +421,7 @@ func verbOf(command value) string {
 }
 
 // undo takes an operation back, and says which in few words.
-func undo(ctx context.Context, c *call) (*document, error) {
-	ask, err := c.asked()
-	if err != nil {
-		return nil, err
-	}
+func undo(ctx context.Context, c *call, ask operation.Call) (*document, error) {
 	if string(c.args["any"]) != "true" && string(c.args["redo"]) != "true" {
 		set(&ask, "own", json.RawMessage("true"))
 	}
@@ -456,7 +431,7 @@ func undo(ctx context.Context, c *call) (*document, error) {
 	}
 	doc := &document{head: []member{
 		{Name: "undone", Value: operation.TextValue(verbOf(done.Find("command")))},
-		{Name: "ask.Operation", Value: seqOf(done.Find("of"))},
+		{Name: "op", Value: seqOf(done.Find("of"))},
 	}}
 	keep := func(list string, names ...string) {
 		v := done.Find(list)
@@ -487,11 +462,7 @@ func undo(ctx context.Context, c *call) (*document, error) {
 func seqOf(op value) value { return op.Find("seq") }
 
 // commit writes change lines: nodes, then edges, then removals.
-func commit(ctx context.Context, c *call) (*document, error) {
-	ask, err := c.asked()
-	if err != nil {
-		return nil, err
-	}
+func commit(ctx context.Context, c *call, ask operation.Call) (*document, error) {
 	lines := []json.RawMessage{}
 	var names []string // of the arguments that the lines come from
 	for _, from := range []struct{ list, kind string }{

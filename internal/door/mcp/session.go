@@ -232,7 +232,7 @@ var (
 	sessionWrites = []string{"start", "end", "advance"}
 )
 
-func session(ctx context.Context, c *call) (*document, error) {
+func session(ctx context.Context, c *call, ask operation.Call) (*document, error) {
 	action, name := c.args.text("action"), c.args.text("name")
 	if action == "current" || name == "" && slices.Contains([]string{"log", "end", "advance"}, action) {
 		current := ""
@@ -256,7 +256,7 @@ func session(ctx context.Context, c *call) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	ask := c.ask(op)
+	ask = c.ask(op)
 	if name != "" && action != "list" {
 		setWord(&ask, 1, encode(name))
 	}

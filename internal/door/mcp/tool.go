@@ -43,7 +43,7 @@ type tool struct {
 	quoted           bool // whether its answers hold texts of memories
 	ready            bool // whether a client that loads tools where they are wanted has it from the beginning
 	// run answers a call, nil for plain, which asks the operation with the arguments.
-	run func(ctx context.Context, c *call) (*document, error)
+	run func(ctx context.Context, c *call, ask operation.Call) (*document, error)
 }
 
 type call struct {
@@ -128,11 +128,15 @@ func (s *Server) call(ctx context.Context, t *tool, req *sdk.CallToolRequest) (*
 
 // run calls the tool, and returns the page that the call asked for.
 func (c *call) run(ctx context.Context) (*sdk.CallToolResult, error) {
+	ask, err := c.asked()
+	if err != nil {
+		return nil, err
+	}
 	run := c.tool.run
 	if run == nil {
 		run = plain
 	}
-	doc, err := run(ctx, c)
+	doc, err := run(ctx, c, ask)
 	if err != nil {
 		return nil, err
 	}
@@ -178,11 +182,7 @@ func (c *call) answer(doc *document) *sdk.CallToolResult {
 const structuredMeta = "mnem/structured"
 
 // plain asks the tool's operation with the arguments and reads its answer.
-func plain(ctx context.Context, c *call) (*document, error) {
-	ask, err := c.asked()
-	if err != nil {
-		return nil, err
-	}
+func plain(ctx context.Context, c *call, ask operation.Call) (*document, error) {
 	c.wrote = ask.Operation.EffectOf(ask.Args) != operation.Reads
 	if err := c.at(ctx, &ask, c.commit); err != nil {
 		return nil, err
