@@ -29,24 +29,20 @@ type directory struct {
 
 var _ remote.Side = (*directory)(nil)
 
-// Look implements remote.Side.
 func (d *directory) Look(ctx context.Context, q remote.Question) (st *remote.State, err error) {
 	err = d.ask(ctx, &transfer.PackRefs.Spec, func(s remote.Side) error { st, err = s.Look(ctx, q); return err })
 	return st, err
 }
 
-// Send implements remote.Side.
 func (d *directory) Send(ctx context.Context, w io.Writer, want remote.Want, from int64) error {
 	return d.ask(ctx, &transfer.PackSend.Spec, func(s remote.Side) error { return s.Send(ctx, w, want, from) })
 }
 
-// Take implements remote.Side.
 func (d *directory) Take(ctx context.Context, news remote.News) (out *remote.Taken, err error) {
 	err = d.ask(ctx, &transfer.PackTake.Spec, func(s remote.Side) error { out, err = s.Take(ctx, news); return err })
 	return out, err
 }
 
-// Redactions implements remote.Side.
 func (d *directory) Redactions(
 	ctx context.Context, after ipld.CID,
 ) (list []care.ToldRedaction, more bool, err error) {
@@ -57,7 +53,6 @@ func (d *directory) Redactions(
 	return list, more, err
 }
 
-// Accept implements remote.Side.
 func (d *directory) Accept(
 	ctx context.Context, list []care.ToldRedaction, tracking string,
 ) (out *care.AcceptedRedactions, err error) {
@@ -68,7 +63,6 @@ func (d *directory) Accept(
 	return out, err
 }
 
-// Close implements remote.Side.
 func (d *directory) Close() error { return nil }
 
 // ask calls fn with the repository, which is asked what v would be: the caller has the right to that, and the operation

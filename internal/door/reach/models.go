@@ -142,10 +142,8 @@ func Embedder(c *line.Line, spec, flag string, opt embed.OpenOptions) (embed.Emb
 // documents is a model as what embeds nodes.
 type documents struct{ embed.Embedder }
 
-// MaxText implements verb.Embedder.
 func (documents) MaxText() int { return embed.MaxText }
 
-// Vectors implements verb.Embedder.
 func (d documents) Vectors(ctx context.Context, texts []string) ([][]int8, error) {
 	return d.Embed(ctx, texts, embed.Document)
 }
@@ -316,7 +314,6 @@ func embedSpec(value string) string {
 
 type queryEmbedder struct{ embed.Embedder }
 
-// Embed implements retrieve.Embedder.
 func (e queryEmbedder) Embed(
 	ctx context.Context, query string, answers []string,
 ) (vectors [][]int8, err error) {
@@ -331,7 +328,6 @@ func (e queryEmbedder) Embed(
 	return vectors, err
 }
 
-// Whole implements complete.Knower.
 func (e queryEmbedder) Whole(texts ...string) (permille int, ok bool) {
 	if k, is := e.Embedder.(complete.Knower); is {
 		return k.Whole(texts...)
@@ -341,7 +337,6 @@ func (e queryEmbedder) Whole(texts ...string) (permille int, ok bool) {
 
 type queryRewriter struct{ *rewrite.Rewriter }
 
-// Rewrite implements retrieve.Rewriter.
 func (r queryRewriter) Rewrite(ctx context.Context, way, query string, n int) ([]string, error) {
 	return r.Rewriter.Rewrite(ctx, rewrite.Way(way), query, n)
 }

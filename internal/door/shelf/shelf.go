@@ -109,7 +109,6 @@ func (d *directory) Find(name string) (string, error) {
 	return filepath.Join(d.root, local), nil
 }
 
-// One implements Shelf.
 func (d *directory) One(_, dir string) *One {
 	path := filepath.Join(dir, core.DirName)
 	return &One{tokenDir(filepath.Join(path, tokenDirName)), sizeOf(path, d.now), false}
