@@ -251,16 +251,8 @@ func (s *Spec) excluded(req any) error {
 	given := func(name string) bool {
 		return slices.ContainsFunc(s.Fields(), func(f Field) bool { return f.Name == name && !f.Value(req).IsZero() })
 	}
-	pairs := s.Exclude
-	for _, f := range s.Fields() {
-		for _, other := range f.Not {
-			pairs = append(pairs[:len(pairs):len(pairs)], []string{other, f.Name})
-		}
-	}
-	for _, group := range pairs {
-		if err := exclusive(given, group); err != nil {
-			return err
-		}
+	if err := s.CheckExclusive(given); err != nil {
+		return err
 	}
 	lines, reads := req.(interface{ HasChanges() bool })
 	for _, group := range s.Together {
@@ -273,13 +265,29 @@ func (s *Spec) excluded(req any) error {
 	return nil
 }
 
-func exclusive(given func(name string) bool, names []string) error {
-	var some []string
-	for _, name := range names {
-		if given(name) {
-			some = append(some, name)
+// Exclusive returns groups of fields that exclude each other.
+func (s *Spec) Exclusive() [][]string {
+	groups := slices.Clone(s.Exclude)
+	for _, f := range s.Fields() {
+		for _, other := range f.Not {
+			groups = append(groups, []string{other, f.Name})
 		}
 	}
+	return groups
+}
+
+// CheckExclusive refuses two given fields that exclude each other.
+func (s *Spec) CheckExclusive(given func(name string) bool) error {
+	for _, group := range s.Exclusive() {
+		if err := exclusive(given, group); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func exclusive(given func(name string) bool, names []string) error {
+	some := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !given(name) })
 	if len(some) > 1 {
 		return Exclude(some[0], some[1])
 	}

@@ -212,25 +212,11 @@ func Positionals(usage string) cobra.PositionalArgs {
 	}
 }
 
-// Exclusive returns groups of flags that exclude each other.
-func (v *Bound) Exclusive() [][]string {
-	groups := slices.Clone(v.Spec.Exclude)
-	for _, f := range v.Spec.Fields() {
-		for _, other := range f.Not {
-			groups = append(groups, []string{other, f.Name})
-		}
-	}
-	return groups
-}
-
 // CheckFlags refuses flags that do not go together, and those that need another one.
 func (v *Bound) CheckFlags(cmd *cobra.Command) error {
-	given := func(name string) bool { return cmd.Flags().Changed(name) }
-	for _, group := range v.Exclusive() {
-		set := slices.DeleteFunc(slices.Clone(group), func(name string) bool { return !given(name) })
-		if len(set) > 1 {
-			return Usagef("--%s and --%s exclude each other", set[0], set[1])
-		}
+	given := cmd.Flags().Changed
+	if err := v.Spec.CheckExclusive(given); err != nil {
+		return err
 	}
 	for _, group := range v.Spec.Together {
 		i, j := slices.IndexFunc(group, given), slices.IndexFunc(group, func(name string) bool { return !given(name) })

@@ -124,7 +124,7 @@ func Verb(c *line.Line, v *line.Bound) *cobra.Command {
 		}
 	}
 	setParameters(c, cmd, v.Spec)
-	for _, group := range v.Exclusive() {
+	for _, group := range v.Spec.Exclusive() {
 		cmd.MarkFlagsMutuallyExclusive(group...)
 	}
 	for _, group := range v.Spec.Together {
