@@ -47,8 +47,7 @@ func profileOf(s *verb.Service, p *retrieve.Profiles, name string) *Profile {
 	return out
 }
 
-// ProfileRequest asks for the profiles of a revision, for one of them, or for a change.
-type ProfileRequest struct {
+type profileRequest struct {
 	Name            string   `op:",arg,remote" doc:"the name of a profile, none for all"`
 	Set             []string `op:",arg,sets,writes"`
 	verb.Parameters `table:"profile"`
@@ -65,7 +64,7 @@ type ProfileRequest struct {
 	verb.Signing
 }
 
-func (q *ProfileRequest) Into(w *verb.Writing) { w.Message, w.Expect = q.Message, q.Expect }
+func (q *profileRequest) Into(w *verb.Writing) { w.Message, w.Expect = q.Message, q.Expect }
 
 // ProfileVerb lists, shows and changes profiles.
 var ProfileVerb = verb.Stream(verb.Spec{
@@ -97,7 +96,7 @@ var ProfileVerb = verb.Stream(verb.Spec{
 	Answers: []any{Profile{}, ProfilesChanged{}},
 }, profile)
 
-func (q *ProfileRequest) Check() error {
+func (q *profileRequest) Check() error {
 	changes := q.sets()
 	for _, p := range retrieve.Params() {
 		if p.Kind == retrieve.ParamTruth && q.Denies(p.Flag) {
@@ -118,11 +117,11 @@ func (q *ProfileRequest) Check() error {
 	return verb.RefuseWriting(q, "%s is for a change: without one profiles are shown")
 }
 
-func (q *ProfileRequest) sets() bool { return len(q.named()) > 0 || len(q.Unset) > 0 }
+func (q *profileRequest) sets() bool { return len(q.named()) > 0 || len(q.Unset) > 0 }
 
-func (q *ProfileRequest) named() []string { return append(Decides(&q.Parameters.Params), q.Types...) }
+func (q *profileRequest) named() []string { return append(Decides(&q.Parameters.Params), q.Types...) }
 
-func profile(ctx context.Context, s *verb.Service, q *ProfileRequest, emit func(any) error) error {
+func profile(ctx context.Context, s *verb.Service, q *profileRequest, emit func(any) error) error {
 	var done *ProfilesChanged
 	var err error
 	switch {
@@ -144,7 +143,7 @@ func profile(ctx context.Context, s *verb.Service, q *ProfileRequest, emit func(
 }
 
 // tellProfiles gives the profiles of a revision, or the one that is named.
-func tellProfiles(ctx context.Context, s *verb.Service, q *ProfileRequest, emit func(*Profile) error) error {
+func tellProfiles(ctx context.Context, s *verb.Service, q *profileRequest, emit func(*Profile) error) error {
 	snap, err := s.At(ctx, q.At)
 	if err != nil {
 		return err
@@ -204,7 +203,7 @@ func changeProfiles(
 	return out, err
 }
 
-func setProfile(ctx context.Context, s *verb.Service, q *ProfileRequest) (*ProfilesChanged, error) {
+func setProfile(ctx context.Context, s *verb.Service, q *profileRequest) (*ProfilesChanged, error) {
 	set, unset, err := q.change(s.Spec)
 	if err != nil {
 		return nil, err
@@ -235,7 +234,7 @@ func setProfile(ctx context.Context, s *verb.Service, q *ProfileRequest) (*Profi
 	})
 }
 
-func (q *ProfileRequest) change(spec *verb.Spec) (set []ipld.Entry, unset []string, err error) {
+func (q *profileRequest) change(spec *verb.Spec) (set []ipld.Entry, unset []string, err error) {
 	var r retrieve.Request
 	if err := spec.SetParameters(q, &r); err != nil {
 		return nil, nil, err
@@ -253,7 +252,7 @@ func (q *ProfileRequest) change(spec *verb.Spec) (set []ipld.Entry, unset []stri
 }
 
 // NoParameter says why no profile can hold a parameter, nil for another name.
-func (q *ProfileRequest) NoParameter(name string) error {
+func (q *profileRequest) NoParameter(name string) error {
 	for _, param := range retrieve.OwnParams() {
 		if retrieve.FlagName(param) == name {
 			return verb.Usagef("no profile can hold %s: %s", name, retrieve.WhyOwn(param))
@@ -281,7 +280,7 @@ func takeOut(p *retrieve.Profile, name string) error {
 	return nil
 }
 
-func (q *ProfileRequest) makeDefault(p *retrieve.Profiles) error {
+func (q *profileRequest) makeDefault(p *retrieve.Profiles) error {
 	name, err := p.Choose(q.Name, nil)
 	if err != nil {
 		return err
@@ -292,7 +291,7 @@ func (q *ProfileRequest) makeDefault(p *retrieve.Profiles) error {
 	return nil
 }
 
-func (q *ProfileRequest) remove(p *retrieve.Profiles) error {
+func (q *profileRequest) remove(p *retrieve.Profiles) error {
 	if _, err := p.Choose(q.Name, nil); err != nil {
 		return err
 	}
@@ -308,7 +307,7 @@ func (q *ProfileRequest) remove(p *retrieve.Profiles) error {
 	return nil
 }
 
-func restoreProfiles(ctx context.Context, s *verb.Service, q *ProfileRequest) (*ProfilesChanged, error) {
+func restoreProfiles(ctx context.Context, s *verb.Service, q *profileRequest) (*ProfilesChanged, error) {
 	return changeProfiles(ctx, s, "restore profiles from "+q.From, func(p *retrieve.Profiles) error {
 		snap, err := s.Repo.Snapshot(ctx, q.From)
 		if err != nil {

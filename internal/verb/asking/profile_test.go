@@ -15,7 +15,7 @@ func TestOwnFields(t *testing.T) {
 		if f.Param() == nil && f.Name != "rerank" && f.Name != "include" {
 			continue
 		}
-		why := new(ProfileRequest).NoParameter(f.Name)
+		why := new(profileRequest).NoParameter(f.Name)
 		if set[f.Name] == (why != nil) {
 			t.Errorf("%s: can be set: %t, and cannot because %v", f.Name, set[f.Name], why)
 		}

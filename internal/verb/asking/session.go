@@ -40,25 +40,21 @@ type SessionRequest struct {
 	verb.Actor
 }
 
-// SessionStartRequest asks for a session.
-type SessionStartRequest struct {
+type sessionStartRequest struct {
 	SessionRequest
 	Follow bool `op:",remote" doc:"answer from HEAD at each retrieval"`
 	verb.AtRevision
 	verb.Params
 }
 
-// SessionAdvanceRequest asks for a session to be pinned elsewhere.
-type SessionAdvanceRequest struct {
+type sessionAdvanceRequest struct {
 	SessionRequest
 	To string `op:",remote" default:"HEAD" complete:"rev" doc:"the {REV}ision to pin"`
 }
 
-// SessionListRequest asks for all sessions.
-type SessionListRequest struct{}
+type sessionListRequest struct{}
 
-// SessionLogRequest asks for the records of a session.
-type SessionLogRequest struct {
+type sessionLogRequest struct {
 	Name  string `op:",arg,required,remote" doc:"the name of the session"`
 	Limit int    `op:",short=n,remote" doc:"at most {N} records; 0 for all"`
 }
@@ -82,14 +78,14 @@ type Removed struct {
 	Removed string `json:"removed"`
 }
 
-func (q *SessionStartRequest) Check() error {
+func (q *sessionStartRequest) Check() error {
 	if q.Given("at") && q.Given("follow") {
 		return verb.Exclude("at", "follow")
 	}
 	return nil
 }
 
-func (q *SessionLogRequest) Check() error { return verb.CheckLimit(q.Limit) }
+func (q *sessionLogRequest) Check() error { return verb.CheckLimit(q.Limit) }
 
 // The verbs of sessions.
 var (
@@ -99,7 +95,7 @@ var (
 		Doc: "Start a session that answers from the commit at --at, or with --follow from what HEAD is at\n" +
 			"each retrieval. --agent and --task say who works on what.",
 		Example: "  mnem session start review\n  mnem session start audit --at HEAD~1 --task 'winter launch'",
-	}, func(ctx context.Context, s *verb.Service, q *SessionStartRequest) (*Session, error) {
+	}, func(ctx context.Context, s *verb.Service, q *sessionStartRequest) (*Session, error) {
 		opt := sessionpkg.SessionOptions{Stamp: s.Commit.Stamp, At: q.At, Follow: q.Follow}
 		rec, err := sessionpkg.StartSession(ctx, s.Repo, q.Name, opt)
 		return session(q.Name, rec, err)
@@ -112,7 +108,7 @@ var (
 			"sync: that of the other one is NAME.CID, with the first record that differs. With --json, one object\n" +
 			"a line.",
 		Example: "  mnem session list",
-	}, func(ctx context.Context, s *verb.Service, _ *SessionListRequest, emit func(*Session) error) error {
+	}, func(ctx context.Context, s *verb.Service, _ *sessionListRequest, emit func(*Session) error) error {
 		all, err := sessionpkg.Sessions(ctx, s.Repo)
 		for _, e := range all {
 			if err == nil {
@@ -127,7 +123,7 @@ var (
 		Title:   "Pin a session to another commit",
 		Doc:     "Pin a session to the commit at --to for the retrievals to come.",
 		Example: "  mnem session advance review\n  mnem session advance review --to HEAD",
-	}, func(ctx context.Context, s *verb.Service, q *SessionAdvanceRequest) (*Session, error) {
+	}, func(ctx context.Context, s *verb.Service, q *sessionAdvanceRequest) (*Session, error) {
 		rec, err := sessionpkg.AdvanceSession(ctx, s.Repo, q.Name, q.To, s.Commit.Stamp)
 		return session(q.Name, rec, err)
 	})
@@ -171,7 +167,7 @@ func session(name string, s *retrieve.Session, err error) (*Session, error) {
 	return sessionOf(name, s), nil
 }
 
-func sessionLog(ctx context.Context, s *verb.Service, q *SessionLogRequest, emit func(*SessionRecord) error) error {
+func sessionLog(ctx context.Context, s *verb.Service, q *sessionLogRequest, emit func(*SessionRecord) error) error {
 	n := 0
 	var later *sessionpkg.SessionEntry
 	now, err := s.At(ctx, string(graph.Head))
@@ -260,14 +256,13 @@ func eventOf(s, before *retrieve.Session) string {
 // maxLast is the largest number of contexts in an answer.
 const maxLast = 1000
 
-// LastRequest asks what agents were given last.
-type LastRequest struct {
+type lastRequest struct {
 	Session string `op:"" complete:"session" doc:"of this {SESSION} alone: its name, or what its program calls it"`
 	Limit   int    `op:",short=n" default:"1" doc:"the last {N} times"`
 	verb.Params
 }
 
-func (q *LastRequest) Check() error {
+func (q *lastRequest) Check() error {
 	switch {
 	case q.Limit < 1 || q.Limit > maxLast:
 		return verb.Bad("limit", "%d is not between 1 and %d", q.Limit, maxLast)
@@ -315,7 +310,7 @@ var Last = verb.Stream(verb.Spec{
 	Example: "  mnem session last\n  mnem session last -n 5 --json",
 }, last)
 
-func last(ctx context.Context, s *verb.Service, q *LastRequest, emit func(*GivenContext) error) error {
+func last(ctx context.Context, s *verb.Service, q *lastRequest, emit func(*GivenContext) error) error {
 	dir, err := s.OwnDir()
 	if err != nil {
 		return err
@@ -484,7 +479,7 @@ func (l *lastReader) hidden(ctx context.Context, id graph.ID) (bool, error) {
 }
 
 // sessions adds what sessions recorded and hooks did not note, as much as is asked for.
-func (l *lastReader) sessions(ctx context.Context, q *LastRequest, list *[]*GivenContext) error {
+func (l *lastReader) sessions(ctx context.Context, q *lastRequest, list *[]*GivenContext) error {
 	var open []sessionpkg.SessionEntry
 	var err error
 	if q.Session == "" {

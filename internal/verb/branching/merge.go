@@ -36,8 +36,7 @@ func (p *Integrating) Into(w *verb.Writing) {
 	w.Message, w.Expect, w.DryRun = p.Message, p.Expect, p.DryRun
 }
 
-// RevsRequest asks for something to be done with the changes of commits.
-type RevsRequest struct {
+type revsRequest struct {
 	Rev string `op:",arg,required,remote" doc:"the commit, branch or range A..B"`
 	Integrating
 }
@@ -147,8 +146,8 @@ var (
 // Integrate is how package merging applies the changes of other commits.
 type Integrate = func(context.Context, *core.Repo, string, core.MergeOptions) (*merging.MergeResult, error)
 
-func integrates(do Integrate) func(context.Context, *verb.Service, *RevsRequest) (*Merged, error) {
-	return func(ctx context.Context, s *verb.Service, q *RevsRequest) (*Merged, error) {
+func integrates(do Integrate) func(context.Context, *verb.Service, *revsRequest) (*Merged, error) {
+	return func(ctx context.Context, s *verb.Service, q *revsRequest) (*Merged, error) {
 		res, err := do(ctx, s.Repo, q.Rev, q.options(s))
 		return merged(s, res, err)
 	}

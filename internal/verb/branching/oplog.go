@@ -50,8 +50,7 @@ type OpName struct {
 
 func nameOf(e core.OpRecord) OpName { return OpName{e.CID, e.Operation.Seq} }
 
-// OpLogRequest asks for the operation log.
-type OpLogRequest struct {
+type opLogRequest struct {
 	Limit int `op:",short=n,remote" doc:"at most {N} operations; 0 for all"`
 }
 
@@ -62,7 +61,7 @@ var OpLog = verb.Stream(verb.Spec{
 	Doc: "List operations, newest first: number, time, actor, command, and the refs that each moved.\n" +
 		"With --json, one object a line.",
 	Example: "  mnem op log\n  mnem op log -n 5 --json",
-}, func(ctx context.Context, s *verb.Service, q *OpLogRequest, emit func(*Op) error) error {
+}, func(ctx context.Context, s *verb.Service, q *opLogRequest, emit func(*Op) error) error {
 	n := 0
 	undone := make(map[ipld.CID]bool)
 	for e, err := range s.Repo.OpLog().All(ctx) {
@@ -84,10 +83,9 @@ var OpLog = verb.Stream(verb.Spec{
 	return nil
 })
 
-func (q *OpLogRequest) Check() error { return verb.CheckLimit(q.Limit) }
+func (q *opLogRequest) Check() error { return verb.CheckLimit(q.Limit) }
 
-// OpShowRequest asks for one operation.
-type OpShowRequest struct {
+type opShowRequest struct {
 	Op    string `op:",arg,remote" doc:"by number or CID"`
 	Since string `op:",remote" doc:"list the refs that differ from how this {OP} left them"`
 }
@@ -100,7 +98,7 @@ var OpShow = verb.Define(verb.Spec{
 		"what it did to the memory, give 'mnem diff' the two commits of a branch. With --since, all refs that\n" +
 		"moved after an earlier operation.",
 	Example: "  mnem op show\n  mnem op show 2\n  mnem op show @ --since @~3 --json",
-}, func(ctx context.Context, s *verb.Service, q *OpShowRequest) (*Op, error) {
+}, func(ctx context.Context, s *verb.Service, q *opShowRequest) (*Op, error) {
 	e, err := s.Repo.OpLog().Find(ctx, cmp.Or(q.Op, verb.NewestOp))
 	if err != nil {
 		return nil, err
@@ -153,8 +151,7 @@ type UndoRequest struct {
 	verb.OnHead
 }
 
-// OpRestoreRequest asks for all refs as an operation left them.
-type OpRestoreRequest struct {
+type opRestoreRequest struct {
 	Op string `op:",arg,required,remote" doc:"an operation by number or CID"`
 	verb.Actor
 	verb.OnHead
@@ -211,7 +208,7 @@ var (
 		Doc: "Give HEAD, branches, tags, stages and merges in progress the values they had after an operation.\n" +
 			"This is an operation itself: 'mnem undo' takes it back. Sessions and remote-tracking refs stay as they are.",
 		Example: "  mnem op restore 2\n  mnem op restore @~1",
-	}, func(ctx context.Context, s *verb.Service, q *OpRestoreRequest) (*Undone, error) {
+	}, func(ctx context.Context, s *verb.Service, q *opRestoreRequest) (*Undone, error) {
 		res, err := history.RestoreOperation(ctx, s.Repo, q.Op, s.Commit.Stamp)
 		if err != nil {
 			return nil, err

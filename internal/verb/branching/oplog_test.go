@@ -36,7 +36,7 @@ func TestOpLogStreams(t *testing.T) {
 		}
 		counted.Reset()
 		enough := errors.New("enough")
-		err = OpLog.Do(t.Context(), &verbkit.FakeHost{Kept: r}, &OpLogRequest{}, func(any) error { return enough })
+		err = OpLog.Do(t.Context(), &verbkit.FakeHost{Kept: r}, &opLogRequest{}, func(any) error { return enough })
 		must.Require(t, errors.Is(err, enough), "%v", err)
 		reads[i] = counted.Counts().BlocksRead
 	}

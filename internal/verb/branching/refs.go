@@ -450,8 +450,7 @@ func switchHint(ctx context.Context, r *core.Repo, err error, name string) error
 	return err
 }
 
-// ResetRequest asks for a stage to be forgotten.
-type ResetRequest struct {
+type resetRequest struct {
 	verb.Actor
 	verb.OnHead
 	verb.OnStage
@@ -471,7 +470,7 @@ var Reset = verb.Define(verb.Spec{
 	Title:   "Discard what is staged",
 	Doc:     "Discard what a stage holds and print how much that was. Commits are not affected.",
 	Example: "  mnem reset\n  mnem reset --stage draft",
-}, func(ctx context.Context, s *verb.Service, _ *ResetRequest) (*Staged, error) {
+}, func(ctx context.Context, s *verb.Service, _ *resetRequest) (*Staged, error) {
 	st, err := s.Repo.Stages().Status(ctx, s.Stage)
 	if err != nil {
 		return nil, err

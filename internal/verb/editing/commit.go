@@ -205,8 +205,7 @@ func parseExpectNodes(values []string) (map[graph.ID]ipld.CID, error) {
 	return out, nil
 }
 
-// RestoreRequest asks for marks to be taken off, or for nodes as they were.
-type RestoreRequest struct {
+type restoreRequest struct {
 	Names []string `op:",arg,required"`
 	Rev   string   `op:",arg,remoteonly" doc:"the revision to bring nodes back from; without it marks are taken off, unless the first of several nodes is a revision: key:NAME is always a node"`
 	Nodes []string `op:",arg,required,remoteonly" doc:"nodes, each by key, id, at least 4 digits of an id, or exact title"`
@@ -214,7 +213,7 @@ type RestoreRequest struct {
 }
 
 // Outside makes fields that a server takes of the arguments.
-func (q *RestoreRequest) Outside(int) (more bool) {
+func (q *restoreRequest) Outside(int) (more bool) {
 	q.Nodes = q.Names
 	return false
 }
@@ -236,7 +235,7 @@ var Restore = verb.Define(verb.Spec{
 	Answers: []any{Committed{}, Marked{}},
 }, restore)
 
-func restore(ctx context.Context, s *verb.Service, q *RestoreRequest) (any, error) {
+func restore(ctx context.Context, s *verb.Service, q *restoreRequest) (any, error) {
 	names := q.Names
 	if len(q.Nodes) > 0 {
 		names = q.Nodes
@@ -344,8 +343,7 @@ func (q *AddRequest) FileNames() []string {
 	return q.Files
 }
 
-// RmRequest asks for nodes and edges to be removed.
-type RmRequest struct {
+type rmRequest struct {
 	Nodes []string `op:",arg,remote" doc:"nodes, each by key, id or at least 4 digits of an id; with link SRC TYPE DST"`
 	Edge  []string `op:",remote" not:"link" doc:"the {ID} of an edge to remove" note:" (repeatable)"`
 	Link  bool     `op:",remote" doc:"remove the edge of TYPE from SRC to DST"`
@@ -583,7 +581,7 @@ func withProps(members, props []ipld.Entry) ([]ipld.Entry, error) {
 	return members, nil
 }
 
-func (q *RmRequest) Check() error {
+func (q *rmRequest) Check() error {
 	switch {
 	case q.Link && len(q.Nodes) != 3:
 		return verb.Between("%s wants SRC TYPE DST", "link")
@@ -595,7 +593,7 @@ func (q *RmRequest) Check() error {
 	return nil
 }
 
-func rm(ctx context.Context, s *verb.Service, q *RmRequest) (*StageEdited, error) {
+func rm(ctx context.Context, s *verb.Service, q *rmRequest) (*StageEdited, error) {
 	if q.Link {
 		return unlink(ctx, s, q)
 	}
@@ -713,7 +711,7 @@ func link(ctx context.Context, s *verb.Service, q *AddRequest) (*StageEdited, er
 	})
 }
 
-func unlink(ctx context.Context, s *verb.Service, q *RmRequest) (*StageEdited, error) {
+func unlink(ctx context.Context, s *verb.Service, q *rmRequest) (*StageEdited, error) {
 	return editEdge(ctx, s, q.Nodes, func(edge []ipld.Entry) (graph.Change, error) {
 		switch {
 		case q.Key != "":

@@ -368,8 +368,7 @@ func WarningsOf(r state.SecretReport) Warnings {
 	return out
 }
 
-// PinRequest asks for nodes to be pinned, or unpinned.
-type PinRequest struct {
+type pinRequest struct {
 	Nodes  []string `op:",arg,required,remote" doc:"nodes, each by key, id, at least 4 digits of an id, or exact title"`
 	Remove bool     `op:",remote" doc:"unpin them"`
 	Changing
@@ -390,7 +389,7 @@ var Pin = verb.Define(verb.Spec{
 		"the property pinned = true; --where 'pinned = true' finds it. --remove removes the property and changes\n" +
 		"nothing else.",
 	Example: "  mnem pin alice svc/billing\n  mnem pin bruno --dry-run\n  mnem pin alice --remove",
-}, func(ctx context.Context, s *verb.Service, q *PinRequest) (*PinChanged, error) {
+}, func(ctx context.Context, s *verb.Service, q *pinRequest) (*PinChanged, error) {
 	res, err := memory.Pin(ctx, s.Repo, s.Commit, memory.PinRequest{Nodes: q.Nodes, Unpin: q.Remove})
 	if err != nil {
 		return nil, MarkHint(err)

@@ -16,8 +16,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// EmbedRequest asks for embeddings of nodes.
-type EmbedRequest struct {
+type embedRequest struct {
 	Model   string   `op:"" doc:"what embeds: {SPEC} is $EMBEDDERS" note:" (MNEM_EMBED_MODEL; config: embed.model)"`
 	Stale   bool     `op:",remote" doc:"embed nodes too whose text has changed since"`
 	All     bool     `op:",remote" not:"stale" doc:"embed all nodes again"`
@@ -46,11 +45,11 @@ type EmbedModel struct {
 	MaxText int // bytes
 }
 
-func (q *EmbedRequest) Into(w *verb.Writing) {
+func (q *embedRequest) Into(w *verb.Writing) {
 	w.Message, w.Expect, w.DryRun = q.Message, q.Expect, q.DryRun
 }
 
-func (q *EmbedRequest) Check() error {
+func (q *embedRequest) Check() error {
 	if q.Limit < 0 {
 		return verb.Bad("limit", "%d is less than 0", q.Limit)
 	}
@@ -87,7 +86,7 @@ type EmbedStatus struct {
 }
 
 // ReadsOnly implements the verb's effect: a status changes nothing.
-func (q *EmbedRequest) ReadsOnly() bool { return q.DryRun }
+func (q *embedRequest) ReadsOnly() bool { return q.DryRun }
 
 // Embed gives nodes embeddings.
 var Embed = verb.Define(verb.Spec{
@@ -120,7 +119,7 @@ var Embed = verb.Define(verb.Spec{
 }, embedNodes)
 
 // Prepare opens the model.
-func (q *EmbedRequest) Prepare(_ context.Context, s *verb.Service, _ any) (err error) {
+func (q *embedRequest) Prepare(_ context.Context, s *verb.Service, _ any) (err error) {
 	set, done := s.Host.Progress()
 	defer done()
 	q.model, err = s.Caller.Embedder(q.Model, func(done, _ int) {
@@ -134,14 +133,14 @@ func (q *EmbedRequest) Prepare(_ context.Context, s *verb.Service, _ any) (err e
 	return err
 }
 
-func (q *EmbedRequest) describe() {
+func (q *embedRequest) describe() {
 	q.By = EmbedModel{q.model.Model(), q.model.Dim(), q.model.MaxText()}
 }
 
-func (q *EmbedRequest) Drives() bool { return true }
+func (q *embedRequest) Drives() bool { return true }
 
 // Drive has the repository return the texts to embed and store their vectors, a chunk in each run.
-func (q *EmbedRequest) Drive(ctx context.Context, s *verb.Service, req any, emit func(any) error) error {
+func (q *embedRequest) Drive(ctx context.Context, s *verb.Service, req any, emit func(any) error) error {
 	return s.Until(ctx, req, emit, func(ctx context.Context, want *verb.Want) (err error) {
 		q.State = new(EmbedState)
 		if err = json.Unmarshal(want.State, q.State); err != nil {
@@ -161,7 +160,7 @@ func (q *EmbedRequest) Drive(ctx context.Context, s *verb.Service, req any, emit
 	})
 }
 
-func embedNodes(ctx context.Context, s *verb.Service, q *EmbedRequest) (*Embedded, error) {
+func embedNodes(ctx context.Context, s *verb.Service, q *embedRequest) (*Embedded, error) {
 	run := &embedRun{repo: s.From, stamp: s.Commit.Stamp, asked: *q, strict: s.Commit.Expect != nil, by: q.By}
 	if q.State == nil {
 		run.Out = Embedded{Model: run.by.Name, DryRun: q.DryRun}
@@ -328,7 +327,7 @@ const (
 // embedRun is one run that embeds the nodes of a commit and commits the vectors.
 type embedRun struct {
 	repo   *core.Repo
-	asked  EmbedRequest
+	asked  embedRequest
 	stamp  state.Stamp
 	by     EmbedModel
 	strict bool // whether the branch must not move during the run

@@ -101,8 +101,7 @@ func (p *Roots) open(s *verb.Service) (files *sourcespkg.Checker, shut func(), e
 	}}, shut, nil
 }
 
-// SourcesRequest asks what became of sources.
-type SourcesRequest struct {
+type sourcesRequest struct {
 	Nodes     []string `op:",arg"`
 	All       bool     `op:"" doc:"print what is unchanged or unchecked, too"`
 	MarkStale bool     `op:"stale,writes" doc:"mark memories stale whose source is not as it was"`
@@ -194,7 +193,7 @@ var Sources = verb.Define(verb.Spec{
 	Answers: []any{SourcesDiff{}, SourcesAccepted{}},
 }, sources)
 
-func (q *SourcesRequest) Check() error {
+func (q *sourcesRequest) Check() error {
 	err := verb.CheckLimit(q.Limit)
 	switch {
 	case err != nil || !q.MarkStale && !q.Accept:
@@ -209,14 +208,14 @@ func (q *SourcesRequest) Check() error {
 	return nil
 }
 
-func sources(ctx context.Context, s *verb.Service, q *SourcesRequest) (any, error) {
+func sources(ctx context.Context, s *verb.Service, q *sourcesRequest) (any, error) {
 	if q.Accept {
 		return acceptSources(ctx, s, q)
 	}
 	return diffSources(ctx, s, q)
 }
 
-func diffSources(ctx context.Context, s *verb.Service, q *SourcesRequest) (*SourcesDiff, error) {
+func diffSources(ctx context.Context, s *verb.Service, q *sourcesRequest) (*SourcesDiff, error) {
 	snap, err := sourcesAt(ctx, s, q)
 	if err != nil {
 		return nil, err
@@ -258,7 +257,7 @@ func diffSources(ctx context.Context, s *verb.Service, q *SourcesRequest) (*Sour
 }
 
 // sourcesAt returns the snapshot to compare: the branch to mark, if marking is requested.
-func sourcesAt(ctx context.Context, s *verb.Service, q *SourcesRequest) (*core.Snapshot, error) {
+func sourcesAt(ctx context.Context, s *verb.Service, q *sourcesRequest) (*core.Snapshot, error) {
 	if !q.MarkStale || s.Commit.Branch == "" {
 		return s.At(ctx, q.At)
 	}
@@ -295,7 +294,7 @@ type SourcesAccepted struct {
 	Committed *editing.Committed `json:"_committed,omitempty"` // for people
 }
 
-func acceptSources(ctx context.Context, s *verb.Service, q *SourcesRequest) (*SourcesAccepted, error) {
+func acceptSources(ctx context.Context, s *verb.Service, q *sourcesRequest) (*SourcesAccepted, error) {
 	files, shut, err := q.open(s)
 	if err != nil {
 		return nil, err

@@ -448,7 +448,7 @@ type DigestWritten struct {
 	Warnings editing.Warnings `json:"warnings,omitempty"`
 }
 
-func (q *MapRequest) writeDigest(ctx context.Context, s *verb.Service) (*MapAnswer, error) {
+func (q *mapRequest) writeDigest(ctx context.Context, s *verb.Service) (*MapAnswer, error) {
 	v, err := digestsToWrite(ctx, s, q.ScopeRules)
 	if err != nil {
 		return nil, err

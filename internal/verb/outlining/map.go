@@ -25,9 +25,9 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// MapRequest asks for a table of contents or what changed in it, for digests to be kept, for the text of one to be
+// mapRequest asks for a table of contents or what changed in it, for digests to be kept, for the text of one to be
 // written, or for what has a hash.
-type MapRequest struct {
+type mapRequest struct {
 	Scope   string `op:",arg,remote,words,varies" doc:"root, a scope, a cluster or a memory, as the map names it: it is printed with its digest (default: the whole memory without)"`
 	Text    string `op:",remoteonly" doc:"with write: the text"`
 	Depth   int    `op:",remote" default:"2" doc:"show {N} levels below, 1 to 8"`
@@ -57,7 +57,7 @@ type MapRequest struct {
 }
 
 // Into implements verb.Writer.
-func (q *MapRequest) Into(w *verb.Writing) {
+func (q *mapRequest) Into(w *verb.Writing) {
 	w.Message, w.Expect = q.Message, q.Expect
 	if q.Write != "" {
 		w.Message = cmp.Or(q.Message, clip(guard.Mask("write digest "+q.Write), len("write digest ")+digestTitle))
@@ -65,7 +65,7 @@ func (q *MapRequest) Into(w *verb.Writing) {
 }
 
 // Authored reports whether more is written than what is derived.
-func (q *MapRequest) Authored() bool { return q.Write != "" || q.Model != "" }
+func (q *mapRequest) Authored() bool { return q.Write != "" || q.Model != "" }
 
 // MapAnswer is a table of contents.
 type MapAnswer struct {
@@ -146,7 +146,7 @@ var MapVerb = verb.Define(verb.Spec{
 	Exclude: [][]string{{"rebuild", "write", "resolve", "since"}},
 }, mapMemory)
 
-func (q *MapRequest) Check() error {
+func (q *mapRequest) Check() error {
 	form, unused := "", []string{"text"}
 	switch {
 	case q.Rebuild:
@@ -188,7 +188,7 @@ func (q *MapRequest) Check() error {
 		err)
 }
 
-func mapMemory(ctx context.Context, s *verb.Service, q *MapRequest) (*MapAnswer, error) {
+func mapMemory(ctx context.Context, s *verb.Service, q *mapRequest) (*MapAnswer, error) {
 	switch {
 	case q.Rebuild:
 		return q.rebuild(ctx, s)

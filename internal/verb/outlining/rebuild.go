@@ -47,7 +47,7 @@ type Rebuilt struct {
 }
 
 // rebuild makes the digests of a revision and keeps them, and lets a model write texts of them.
-func (q *MapRequest) rebuild(ctx context.Context, s *verb.Service) (*MapAnswer, error) {
+func (q *mapRequest) rebuild(ctx context.Context, s *verb.Service) (*MapAnswer, error) {
 	if q.State != nil {
 		out := &q.State.All
 		var err error
@@ -130,7 +130,7 @@ type modelWriting struct {
 }
 
 // Prepare opens the model.
-func (q *MapRequest) Prepare(_ context.Context, s *verb.Service, _ any) error {
+func (q *mapRequest) Prepare(_ context.Context, s *verb.Service, _ any) error {
 	if q.Model == "" {
 		return nil
 	}
@@ -143,11 +143,11 @@ func (q *MapRequest) Prepare(_ context.Context, s *verb.Service, _ any) error {
 	return err
 }
 
-func (q *MapRequest) Drives() bool { return q.Model != "" }
+func (q *mapRequest) Drives() bool { return q.Model != "" }
 
 // Drive asks the model for texts of the digests that have none and the most memories below, each in a run of its own.
 // The smaller ones come first, so that the prompt of a digest above has the texts written for those below it.
-func (q *MapRequest) Drive(ctx context.Context, s *verb.Service, req any, emit func(any) error) error {
+func (q *mapRequest) Drive(ctx context.Context, s *verb.Service, req any, emit func(any) error) error {
 	set, done := s.Host.Progress()
 	defer done()
 	err := s.Until(ctx, req, emit, func(ctx context.Context, want *verb.Want) (err error) {
@@ -187,7 +187,7 @@ func textsHint(err error, out *DigestTexts) error {
 }
 
 // writeTexts goes on to the next digest that the model is asked about.
-func (q *MapRequest) writeTexts(ctx context.Context, s *verb.Service, all *MapAnswer) (*DigestTexts, error) {
+func (q *mapRequest) writeTexts(ctx context.Context, s *verb.Service, all *MapAnswer) (*DigestTexts, error) {
 	m := &modelWriting{s: s, TextsState: q.State}
 	var err error
 	if q.State == nil {
@@ -227,7 +227,7 @@ func (q *MapRequest) writeTexts(ctx context.Context, s *verb.Service, all *MapAn
 	return m.Out, nil
 }
 
-func (m *modelWriting) begin(ctx context.Context, q *MapRequest) (err error) {
+func (m *modelWriting) begin(ctx context.Context, q *mapRequest) (err error) {
 	if m.digestView, err = digestsToWrite(ctx, m.s, q.ScopeRules); err != nil {
 		return err
 	}

@@ -18,8 +18,7 @@ import (
 // RewriteCues is the way in which a chat model writes cues; the other ways rewrite questions.
 const RewriteCues = "cues"
 
-// CuesRequest asks which memories have cues, or for cues to be written.
-type CuesRequest struct {
+type cuesRequest struct {
 	After         string   `op:",remote" doc:"go on after this {CURSOR} or id"`
 	Limit         int      `op:",remote" default:"100" doc:"at most {N} memories; 0 for all" note:" (with --model: all unless it is given)"`
 	Missing       bool     `op:",remote" doc:"list the memories that have none"`
@@ -40,7 +39,7 @@ type CuesRequest struct {
 	model complete.Rewriter
 }
 
-func (q *CuesRequest) Into(w *verb.Writing) { w.Message, w.Expect = q.Message, q.Expect }
+func (q *cuesRequest) Into(w *verb.Writing) { w.Message, w.Expect = q.Message, q.Expect }
 
 // CuedMemory is a memory with its cues.
 type CuedMemory struct {
@@ -72,7 +71,7 @@ var Cues = verb.Define(verb.Spec{
 	Answers: []any{CueList{}, rememberpkg.CuesWritten{}},
 }, cues)
 
-func (q *CuesRequest) Check() error {
+func (q *cuesRequest) Check() error {
 	for _, name := range []string{"branch", "expect", "message"} {
 		if q.Model == "" && q.Given(name) {
 			return verb.Between("%s is for %s", name, "model")
@@ -84,7 +83,7 @@ func (q *CuesRequest) Check() error {
 	return verb.CheckLimit(q.Limit)
 }
 
-func cues(ctx context.Context, s *verb.Service, q *CuesRequest) (any, error) {
+func cues(ctx context.Context, s *verb.Service, q *cuesRequest) (any, error) {
 	if q.Model != "" {
 		return verb.OneOf(q.write(ctx, s))
 	}
@@ -105,7 +104,7 @@ func cues(ctx context.Context, s *verb.Service, q *CuesRequest) (any, error) {
 }
 
 // Prepare opens the model.
-func (q *CuesRequest) Prepare(_ context.Context, s *verb.Service, _ any) error {
+func (q *cuesRequest) Prepare(_ context.Context, s *verb.Service, _ any) error {
 	if q.Model == "" {
 		return nil
 	}
@@ -118,10 +117,10 @@ func (q *CuesRequest) Prepare(_ context.Context, s *verb.Service, _ any) error {
 	return err
 }
 
-func (q *CuesRequest) Drives() bool { return q.Model != "" }
+func (q *cuesRequest) Drives() bool { return q.Model != "" }
 
 // Drive has the model write cues for one memory after the other, each in its own run.
-func (q *CuesRequest) Drive(ctx context.Context, s *verb.Service, req any, emit func(any) error) error {
+func (q *cuesRequest) Drive(ctx context.Context, s *verb.Service, req any, emit func(any) error) error {
 	set, done := s.Host.Progress()
 	defer done()
 	err := s.Until(ctx, req, emit, func(ctx context.Context, want *verb.Want) (err error) {
@@ -158,7 +157,7 @@ func cuesHint(err error, out *rememberpkg.CuesWritten) error {
 	return verb.Hint(err, kept+"command goes on from there", kept+"call goes on from there")
 }
 
-func (q *CuesRequest) write(ctx context.Context, s *verb.Service) (*rememberpkg.CuesWritten, error) {
+func (q *cuesRequest) write(ctx context.Context, s *verb.Service) (*rememberpkg.CuesWritten, error) {
 	info, err := verb.TargetBranch(ctx, s.Repo, s.Commit.Branch)
 	if err != nil {
 		return nil, err

@@ -531,8 +531,7 @@ func editReview(
 	return state, err
 }
 
-// ConsolidateRequest asks what could be tidied up, or for it to be done or declined.
-type ConsolidateRequest struct {
+type consolidateRequest struct {
 	Picks  []string `op:",arg,remote" doc:"ids of proposals"`
 	Accept bool     `op:",remote,writes" doc:"do what is proposed, all or these ids"`
 	Reject bool     `op:",remote,writes" doc:"do not propose these ids again"`
@@ -590,7 +589,7 @@ var Consolidate = verb.Define(verb.Spec{
 	Answers: []any{Proposals{}, Consolidated{}},
 }, consolidate)
 
-func (q *ConsolidateRequest) Check() error {
+func (q *consolidateRequest) Check() error {
 	writes := q.Accept || q.Reject
 	switch {
 	case q.Accept && q.Reject:
@@ -614,7 +613,7 @@ func (q *ConsolidateRequest) Check() error {
 	return nil
 }
 
-func consolidate(ctx context.Context, s *verb.Service, q *ConsolidateRequest) (any, error) {
+func consolidate(ctx context.Context, s *verb.Service, q *consolidateRequest) (any, error) {
 	set, done := s.Host.Progress()
 	defer done()
 	req := reviewpkg.ConsolidateRequest{Cap: q.Cap, Progress: func(n, total int) {
@@ -649,7 +648,7 @@ func consolidate(ctx context.Context, s *verb.Service, q *ConsolidateRequest) (a
 }
 
 // now returns the given time, else the time of the change, else the current time.
-func (q *ConsolidateRequest) now(s *verb.Service) (graph.Time, error) {
+func (q *consolidateRequest) now(s *verb.Service) (graph.Time, error) {
 	t, err := verb.OptTime("now", q.Now)
 	if err == nil && !t.Given {
 		t, err = verb.OptTime("time", q.Time)
@@ -674,7 +673,7 @@ func proposalHint(err error) error {
 }
 
 func propose(
-	ctx context.Context, s *verb.Service, q *ConsolidateRequest, req reviewpkg.ConsolidateRequest,
+	ctx context.Context, s *verb.Service, q *consolidateRequest, req reviewpkg.ConsolidateRequest,
 ) (*Proposals, error) {
 	snap, err := s.At(ctx, q.At)
 	if err != nil {
@@ -695,8 +694,7 @@ func propose(
 	}, nil
 }
 
-// HalfLifeRequest asks for the half-lives, or for a change of them.
-type HalfLifeRequest struct {
+type halfLifeRequest struct {
 	HalfLives []string `op:",arg,remote,writes" doc:"TYPE=DAYS or TYPE=default, to change those of these types"`
 	Remove    bool     `op:",remote,writes" doc:"go back to the built-in half-lives of all types"`
 	Message   string   `op:",short=m,remote" doc:"what the commit is about; default: what was done"`
@@ -709,7 +707,7 @@ type HalfLifeRequest struct {
 	verb.Params
 }
 
-func (q *HalfLifeRequest) Into(w *verb.Writing) {
+func (q *halfLifeRequest) Into(w *verb.Writing) {
 	w.Message, w.Expect, w.DryRun = cmp.Or(q.Message, "change half-lives"), q.Expect, q.DryRun
 }
 
@@ -738,7 +736,7 @@ var HalfLife = verb.Define(verb.Spec{
 		"  mnem config half-life --remove --dry-run",
 }, halfLife)
 
-func (q *HalfLifeRequest) Check() error {
+func (q *halfLifeRequest) Check() error {
 	if _, err := parseHalfLives(q.HalfLives); err != nil {
 		return err
 	}
@@ -754,7 +752,7 @@ func (q *HalfLifeRequest) Check() error {
 	return verb.RefuseWriting(q, "%s needs TYPE=DAYS or remove: without them half-lives are listed")
 }
 
-func halfLife(ctx context.Context, s *verb.Service, q *HalfLifeRequest) (*HalfLives, error) {
+func halfLife(ctx context.Context, s *verb.Service, q *halfLifeRequest) (*HalfLives, error) {
 	if !q.Remove && len(q.HalfLives) == 0 {
 		snap, err := s.At(ctx, q.At)
 		if err != nil {

@@ -26,16 +26,14 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// PackRefsRequest asks what a repository has for others.
-type PackRefsRequest struct {
+type packRefsRequest struct {
 	Commits  []string `op:"have,remote" doc:"tell which of these commits and records of sessions the repository has: each a {CID}, at most 256"`
 	Tracking bool     `op:",remote" doc:"tell of the refs under refs/remotes too"`
 	Sessions bool     `op:",remote" doc:"tell of sessions too"`
 	verb.Params
 }
 
-// PackSendRequest asks for a pack.
-type PackSendRequest struct {
+type packSendRequest struct {
 	Refs   []string `op:"ref,remote" doc:"pack the branch, tag or session {REF}; as REF=CID refused where it is not at that CID" note:" (repeatable)"`
 	Have   []string `op:",remote" doc:"leave out what the commit or record of a session {CID} leads to" note:" (repeatable)"`
 	From   int      `op:",remote" doc:"leave out the first {BYTES} of the pack"`
@@ -49,8 +47,7 @@ type PackSent struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// PackTakeRequest asks for a pack to be taken in.
-type PackTakeRequest struct {
+type packTakeRequest struct {
 	File          string   `op:",arg"`
 	Move          []string `op:",remote" doc:"move {REF=FROM..TO}, to a descendant only" note:" (repeatable)"`
 	Set           []string `op:",remote" doc:"set {REF=FROM..TO}, whatever its history" note:" (repeatable)"`
@@ -62,7 +59,7 @@ type PackTakeRequest struct {
 	verb.Params
 }
 
-func (q *PackTakeRequest) Into(w *verb.Writing) { w.DryRun = q.DryRun }
+func (q *packTakeRequest) Into(w *verb.Writing) { w.DryRun = q.DryRun }
 
 // PackTaken is the result of taking in a pack.
 type PackTaken struct {
@@ -112,7 +109,7 @@ var (
 	}, packTake)
 )
 
-func packRefs(ctx context.Context, s *verb.Service, q *PackRefsRequest) (*remote.State, error) {
+func packRefs(ctx context.Context, s *verb.Service, q *packRefsRequest) (*remote.State, error) {
 	commits, err := cids("have", q.Commits)
 	if err != nil {
 		return nil, err
@@ -138,9 +135,9 @@ func cids(field string, list []string) (out []ipld.CID, err error) {
 }
 
 // OutputName is the file that is written.
-func (q *PackSendRequest) OutputName() string { return q.Output }
+func (q *packSendRequest) OutputName() string { return q.Output }
 
-func (q *PackSendRequest) Check() error {
+func (q *packSendRequest) Check() error {
 	switch {
 	case len(q.Refs) == 0:
 		return verb.Between("name what to pack with %s", "ref")
@@ -152,7 +149,7 @@ func (q *PackSendRequest) Check() error {
 	return nil
 }
 
-func packSend(ctx context.Context, s *verb.Service, q *PackSendRequest) (*PackSent, error) {
+func packSend(ctx context.Context, s *verb.Service, q *packSendRequest) (*PackSent, error) {
 	want, err := q.want()
 	if err != nil {
 		return nil, err
@@ -173,7 +170,7 @@ func packSend(ctx context.Context, s *verb.Service, q *PackSendRequest) (*PackSe
 	return out, nil
 }
 
-func (q *PackSendRequest) want() (want remote.Want, err error) {
+func (q *packSendRequest) want() (want remote.Want, err error) {
 	if len(q.Refs) > remote.MaxRefs {
 		return want, verb.Bad("ref", "%d values, limit %d", len(q.Refs), remote.MaxRefs)
 	}
@@ -191,7 +188,7 @@ func (q *PackSendRequest) want() (want remote.Want, err error) {
 	return want, err
 }
 
-func (q *PackTakeRequest) Check() error {
+func (q *packTakeRequest) Check() error {
 	if len(q.Move)+len(q.Set)+len(q.Place) == 0 {
 		return verb.Between("say which refs change, with %s, %s or %s", "move", "set", "session")
 	}
@@ -203,7 +200,7 @@ func (q *PackTakeRequest) Check() error {
 	return nil
 }
 
-func packTake(ctx context.Context, s *verb.Service, q *PackTakeRequest) (*PackTaken, error) {
+func packTake(ctx context.Context, s *verb.Service, q *packTakeRequest) (*PackTaken, error) {
 	news := remote.News{Tracking: q.Tracking}
 	var err error
 	if news.Updates, err = q.updates(); err != nil {
@@ -237,10 +234,10 @@ func packTake(ctx context.Context, s *verb.Service, q *PackTakeRequest) (*PackTa
 }
 
 // InputName is the file that is read.
-func (q *PackTakeRequest) InputName() string { return q.File }
+func (q *packTakeRequest) InputName() string { return q.File }
 
 // updates reads what is to become of refs.
-func (q *PackTakeRequest) updates() (list []exchange.RefUpdate, err error) {
+func (q *packTakeRequest) updates() (list []exchange.RefUpdate, err error) {
 	if n := len(q.Move) + len(q.Set) + len(q.Place); n > 2*remote.MaxRefs {
 		return nil, verb.Usagef("%d refs, limit %d", n, 2*remote.MaxRefs)
 	}
@@ -339,7 +336,7 @@ func answerOf[T any](ctx context.Context, v Verbs, spec *verb.Spec, req any, in 
 
 // Look implements remote.Side.
 func (v Verbs) Look(ctx context.Context, q remote.Question) (*remote.State, error) {
-	req := &PackRefsRequest{Commits: texts(q.Commits), Tracking: q.Tracking, Sessions: q.Sessions}
+	req := &packRefsRequest{Commits: texts(q.Commits), Tracking: q.Tracking, Sessions: q.Sessions}
 	return answerOf[remote.State](ctx, v, &PackRefs.Spec, req, nil)
 }
 
@@ -355,7 +352,7 @@ func (v Verbs) Send(ctx context.Context, w io.Writer, want remote.Want, from int
 	if from > math.MaxInt {
 		return remote.ErrTooLarge
 	}
-	req := &PackSendRequest{Have: texts(want.Have), From: int(from), Output: verb.Itself}
+	req := &packSendRequest{Have: texts(want.Have), From: int(from), Output: verb.Itself}
 	for _, ref := range want.Refs {
 		req.Refs = append(req.Refs, string(ref.Name)+"="+ref.Target.String())
 	}
@@ -365,7 +362,7 @@ func (v Verbs) Send(ctx context.Context, w io.Writer, want remote.Want, from int
 
 // Redactions implements remote.Side.
 func (v Verbs) Redactions(ctx context.Context, after ipld.CID) (list []care.ToldRedaction, more bool, err error) {
-	req := &PackRedactionsRequest{}
+	req := &packRedactionsRequest{}
 	if after.Defined() {
 		req.After = after.String()
 	}
@@ -387,7 +384,7 @@ func (v Verbs) Redactions(ctx context.Context, after ipld.CID) (list []care.Told
 func (v Verbs) Accept(
 	ctx context.Context, list []care.ToldRedaction, tracking string,
 ) (*care.AcceptedRedactions, error) {
-	req := &PackRedactRequest{Redactions: RedactionTexts(list), Tracking: tracking, Yes: true}
+	req := &packRedactRequest{Redactions: RedactionTexts(list), Tracking: tracking, Yes: true}
 	req.Time = v.Time
 	a, err := answerOf[PackRedacted](ctx, v, &PackRedact.Spec, req, nil)
 	if err != nil {
@@ -398,7 +395,7 @@ func (v Verbs) Accept(
 
 // Take implements remote.Side.
 func (v Verbs) Take(ctx context.Context, news remote.News) (*remote.Taken, error) {
-	req := &PackTakeRequest{Tracking: news.Tracking, RequireSigned: v.Signed, DryRun: v.DryRun}
+	req := &packTakeRequest{Tracking: news.Tracking, RequireSigned: v.Signed, DryRun: v.DryRun}
 	req.Time = v.Time
 	req.Move, req.Set, req.Place = UpdateTexts(news.Updates)
 	var in io.Reader
@@ -602,8 +599,7 @@ func SignerOf(told care.ToldRedaction) (commit.Key, bool) {
 	return key, err == nil
 }
 
-// PackRedactionsRequest asks what was erased.
-type PackRedactionsRequest struct {
+type packRedactionsRequest struct {
 	After string `op:",remote" doc:"list only blocks whose CID comes after {CID}"`
 	verb.Params
 }
@@ -624,8 +620,7 @@ type ToldRedaction struct {
 	Record string     `json:"record"` // canonical DAG-CBOR, as base64
 }
 
-// PackRedactRequest asks for blocks to be erased that were erased elsewhere.
-type PackRedactRequest struct {
+type packRedactRequest struct {
 	Redactions []string `op:"redactions,remote" doc:"erase the block of {CID=RECORD}, as 'mnem pack redactions' lists them" note:" (repeatable)"`
 	Tracking   string   `op:"" doc:"erase what refs under refs/remotes/{NAME} reach, in place of what branches, tags and sessions reach"`
 	DryRun     bool     `op:",remote" doc:"say what would be erased and erase nothing"`
@@ -635,7 +630,7 @@ type PackRedactRequest struct {
 }
 
 // write lets nothing be written that is not confirmed.
-func (q *PackRedactRequest) Into(w *verb.Writing) { w.DryRun = !q.Yes }
+func (q *packRedactRequest) Into(w *verb.Writing) { w.DryRun = !q.Yes }
 
 // PackRedacted is the result of taking in redactions.
 type PackRedacted struct {
@@ -667,7 +662,7 @@ var (
 	}, packRedact)
 )
 
-func packRedactions(ctx context.Context, s *verb.Service, q *PackRedactionsRequest) (*PackRedactionsAnswer, error) {
+func packRedactions(ctx context.Context, s *verb.Service, q *packRedactionsRequest) (*PackRedactionsAnswer, error) {
 	var after ipld.CID
 	if q.After != "" {
 		var err error
@@ -731,7 +726,7 @@ func ParseRedaction(text string) (t care.ToldRedaction, err error) {
 	return t, err
 }
 
-func (q *PackRedactRequest) Check() error {
+func (q *packRedactRequest) Check() error {
 	switch {
 	case len(q.Redactions) == 0:
 		return verb.Between("say what to erase with %s", "redactions")
@@ -747,7 +742,7 @@ func (q *PackRedactRequest) Check() error {
 	return nil
 }
 
-func packRedact(ctx context.Context, s *verb.Service, q *PackRedactRequest) (*PackRedacted, error) {
+func packRedact(ctx context.Context, s *verb.Service, q *packRedactRequest) (*PackRedacted, error) {
 	var list []care.ToldRedaction
 	for _, text := range q.Redactions {
 		t, err := ParseRedaction(text)

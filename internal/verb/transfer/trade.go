@@ -20,8 +20,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// ExportRequest asks for commits, sessions or receipts as one file.
-type ExportRequest struct {
+type exportRequest struct {
 	Rev     string `op:",arg,remote" doc:"a branch, tag, CID or any other revision, or a range A..B"`
 	Output  string `op:",short=o" doc:"the {FILE} to write, or \"-\" for standard output; required"`
 	Format  string `op:"" not:"all session receipt selector" enum:"car jsonl markdown" doc:"write one commit as {FORMAT}: car, with its history, jsonl, as change lines, or markdown, as a directory of notes" note:" (default: car)"`
@@ -73,14 +72,14 @@ var Export = verb.Define(verb.Spec{
 }, export)
 
 // OutputName is the file that is written.
-func (q *ExportRequest) OutputName() string {
+func (q *exportRequest) OutputName() string {
 	if q.Format == formatNotes {
 		return ""
 	}
 	return q.Output
 }
 
-func (q *ExportRequest) Check() error {
+func (q *exportRequest) Check() error {
 	if err := verb.AtMostOne(q, "all", "session", "receipt"); err != nil {
 		return err
 	}
@@ -104,7 +103,7 @@ func (q *ExportRequest) Check() error {
 	return nil
 }
 
-func export(ctx context.Context, s *verb.Service, q *ExportRequest) (*Exported, error) {
+func export(ctx context.Context, s *verb.Service, q *exportRequest) (*Exported, error) {
 	if q.Output == verb.Itself && !s.Human {
 		return nil, verb.Usagef("-o - and --json exclude each other: both write to standard output")
 	}
@@ -134,7 +133,7 @@ const (
 
 // exportOne writes one commit as change lines, or as a directory of notes.
 func exportOne(
-	ctx context.Context, s *verb.Service, q *ExportRequest, progress func(string, int, int),
+	ctx context.Context, s *verb.Service, q *exportRequest, progress func(string, int, int),
 ) (*Exported, error) {
 	snap, err := s.From.Snapshot(ctx, cmp.Or(q.Rev, "HEAD"))
 	if err != nil {

@@ -21,8 +21,7 @@ import (
 	"github.com/mnem-project/mnem/internal/verb"
 )
 
-// PurgeRequest asks for a node or a text to be erased for good.
-type PurgeRequest struct {
+type purgeRequest struct {
 	Node   string `op:",arg,required,remote" doc:"a node by key, id, at least 4 digits of an id, or exact title; here - for the text on standard input, which a terminal is asked for" remote:"a node by key, id, at least 4 digits of an id, or exact title"`
 	Reason string `op:",remote" doc:"why; shown with the redaction"`
 	DryRun bool   `op:",remote" doc:"say what would be done and do nothing"`
@@ -36,7 +35,7 @@ type PurgeRequest struct {
 }
 
 // write lets nothing be written that is not confirmed.
-func (q *PurgeRequest) Into(w *verb.Writing) { w.DryRun = !q.Yes }
+func (q *purgeRequest) Into(w *verb.Writing) { w.DryRun = !q.Yes }
 
 // Purged describes a purge, made or planned.
 type Purged struct {
@@ -84,7 +83,7 @@ var Purge = verb.Define(verb.Spec{
 		"  mnem purge - --reason 'a leaked key' --yes <key.txt",
 }, purge)
 
-func (q *PurgeRequest) Check() error {
+func (q *purgeRequest) Check() error {
 	switch {
 	case q.Yes && q.DryRun:
 		return verb.Exclude("yes", "dry-run")
@@ -93,10 +92,10 @@ func (q *PurgeRequest) Check() error {
 }
 
 // text reports whether a text is erased, and not a node.
-func (q *PurgeRequest) text() bool { return q.Node == verb.Itself }
+func (q *purgeRequest) text() bool { return q.Node == verb.Itself }
 
 // Prompt returns the question to a terminal, which does not show the input; "" for none.
-func (q *PurgeRequest) Prompt(args []string) string {
+func (q *purgeRequest) Prompt(args []string) string {
 	if q.Check() != nil || !slices.Equal(args, []string{verb.Itself}) {
 		return ""
 	}
@@ -104,7 +103,7 @@ func (q *PurgeRequest) Prompt(args []string) string {
 }
 
 // prepare reads the text: all of standard input but for one line end.
-func (q *PurgeRequest) Prepare(ctx context.Context, s *verb.Service, _ any) error {
+func (q *purgeRequest) Prepare(ctx context.Context, s *verb.Service, _ any) error {
 	if !q.text() {
 		return nil
 	}
@@ -125,7 +124,7 @@ func (q *PurgeRequest) Prepare(ctx context.Context, s *verb.Service, _ any) erro
 	return nil
 }
 
-func purge(ctx context.Context, s *verb.Service, q *PurgeRequest) (*Purged, error) {
+func purge(ctx context.Context, s *verb.Service, q *purgeRequest) (*Purged, error) {
 	set, done := s.Host.Progress()
 	defer done()
 	opt := care.PurgeOptions{

@@ -258,8 +258,7 @@ func CollectAfter(
 // recordFormat is the version of the records that this program writes.
 const recordFormat = 1
 
-// VersionRequest asks for the versions of the program.
-type VersionRequest struct{}
+type versionRequest struct{}
 
 // Versions are the versions of the program and of its formats.
 type Versions struct {
@@ -279,7 +278,7 @@ var Version = verb.Define(verb.Spec{
 	Doc: "Print the version of the program and of Go, and those of the record format, the ranking and the text\n" +
 		"analysis: equal numbers give equal bytes.",
 	Example: "  mnem version\n  mnem version --json",
-}, func(context.Context, *verb.Service, *VersionRequest) (*Versions, error) { return VersionsHere(), nil })
+}, func(context.Context, *verb.Service, *versionRequest) (*Versions, error) { return VersionsHere(), nil })
 
 // VersionsHere returns the versions of this program.
 func VersionsHere() *Versions {
@@ -444,15 +443,14 @@ func (d *Diagnosis) head(ctx context.Context, s *verb.Service) error {
 	return nil
 }
 
-// StatsRequest asks for the size of a memory and of what keeps it.
-type StatsRequest struct {
+type statsRequest struct {
 	Schema bool `op:",remote" doc:"list the types, properties and edge types that queries can refer to"`
 	Limit  int  `op:",remote" default:"50" doc:"with --schema: at most {N} names in each list"`
 	verb.AtRevision
 	verb.Params
 }
 
-func (q *StatsRequest) Check() error {
+func (q *statsRequest) Check() error {
 	if q.Given("limit") && !q.Schema {
 		return verb.Between("%s needs %s", "limit", "schema")
 	}
@@ -510,7 +508,7 @@ var StatsVerb = verb.Define(verb.Spec{
 	Example: "  mnem stats\n  mnem stats --at HEAD~1 --json\n  mnem stats --schema --limit 5",
 }, stats)
 
-func stats(ctx context.Context, s *verb.Service, q *StatsRequest) (any, error) {
+func stats(ctx context.Context, s *verb.Service, q *statsRequest) (any, error) {
 	snap, err := s.At(ctx, q.At)
 	if err != nil {
 		return nil, err
@@ -604,8 +602,7 @@ func schemaOf(ctx context.Context, s *verb.Service, snap *core.Snapshot, limit i
 	return &Schema{snap.CID(), *got}, nil
 }
 
-// ReplayRequest names what was recorded.
-type ReplayRequest struct {
+type replayRequest struct {
 	Record string `op:",arg,required,remote" doc:"the name of a session or the CID of a receipt"`
 }
 
@@ -646,7 +643,7 @@ var Replay = verb.Define(verb.Spec{
 		"version that this program lacks, or if something the answer depends on was purged since: then the\n" +
 		"comparison is impossible.",
 	Example: "  mnem session replay review\n  mnem session replay review --json",
-}, func(ctx context.Context, s *verb.Service, q *ReplayRequest) (*Replayed, error) {
+}, func(ctx context.Context, s *verb.Service, q *replayRequest) (*Replayed, error) {
 	res, err := sessionpkg.Replay(ctx, s.Repo, q.Record)
 	if err != nil {
 		return nil, err
