@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the verbs of the clients for Python and TypeScript from the document that "mnem serve --openapi" prints.
+"""Writes the verbs of the clients for Python and TypeScript, and the types of the web view, from the document that
+"mnem serve --openapi" prints.
 
-    python3 generate.py --mnem PROGRAM        write both files
+    python3 generate.py --mnem PROGRAM        write all files
     python3 generate.py --document FILE       write them from a document that was printed before
     python3 generate.py … --check             fail if one is not current
 """
@@ -490,9 +491,71 @@ def typescript(doc: dict[str, Any]) -> str:
     )
 
 
+WEB_HEAD = """// Written by clients/generate.py from the OpenAPI document of mnem. Changes are made there.
+
+export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+
+"""
+
+
+def web(doc: dict[str, Any]) -> str:
+    """Returns the types of the arguments and answers of the operations that the sources of the web view name."""
+    sources = [f for f in (HERE / "../web/src").glob("*.ts*") if f.name != "operations.gen.ts"]
+    named = {n for f in sources for n in re.findall(r"(?:[aA]sk|run)\([^'\n]*'([a-z_]+)'", f.read_text(encoding="utf-8"))}
+    schemas = doc["components"]["schemas"]
+    arguments, answers = "", ""
+    for verb in sorted(p.removeprefix("/v1/") for p in doc["paths"] if p.removeprefix("/v1/") in named):
+        post = doc["paths"]["/v1/" + verb]["post"]
+        asked, answered = post["requestBody"], post["responses"]["200"]
+        arguments += f"  {verb}: {web_type(schemas, asked['content']['application/json']['schema'], '  ')};\n"
+        answers += f"  {verb}: {web_type(schemas, answered['content']['application/json']['schema'], '  ')};\n"
+    return (
+        WEB_HEAD + "/** Arguments of operations by name. */\nexport interface Arguments {\n" + arguments
+        + "}\n\n/** Answers of operations by name; unions have one form for each use. */\nexport interface Answers {\n" + answers + "}\n"
+    )
+
+
+def web_type(schemas: dict[str, Any], schema: dict[str, Any], indent: str) -> str:
+    """Returns the type of a value: an object stands on one line if that has at most 100 columns."""
+    if ref := schema.get("$ref"):
+        schema = schemas[ref.removeprefix("#/components/schemas/")]
+    if forms := schema.get("anyOf"):
+        return " | ".join(dict.fromkeys(web_type(schemas, f, indent) for f in forms))
+    if values := schema.get("enum") or [schema[k] for k in ("const",) if k in schema]:
+        return " | ".join(json.dumps(v, ensure_ascii=False).replace('"', "'") for v in values)
+    kinds = schema.get("type")
+    return " | ".join(web_kind(schemas, schema, kind, indent) for kind in (kinds if isinstance(kinds, list) else [kinds]))
+
+
+def web_kind(schemas: dict[str, Any], schema: dict[str, Any], kind: str | None, indent: str) -> str:
+    if kind == "array":
+        item = web_type(schemas, schema["items"], indent)
+        return f"({item})[]" if web_unites(schemas, schema["items"]) else f"{item}[]"
+    if kind != "object":
+        return {None: "Json", "integer": "number"}.get(kind, kind)  # type: ignore[return-value]
+    if "properties" not in schema:
+        return "Record<string, Json>"
+    inner, required = indent + "  ", schema.get("required", ())
+    members = [
+        f"{name}{'' if name in required else '?'}: {web_type(schemas, schema['properties'][name], inner)}"
+        for name in sorted(schema["properties"])
+    ]
+    line = "{ " + "; ".join(members) + " }"
+    return line if len(line) <= 100 and "\n" not in line else f"{{\n{inner}" + f";\n{inner}".join(members) + f";\n{indent}}}"
+
+
+def web_unites(schemas: dict[str, Any], schema: dict[str, Any]) -> bool:
+    """Reports whether the type of a value is a union."""
+    if ref := schema.get("$ref"):
+        schema = schemas[ref.removeprefix("#/components/schemas/")]
+    kinds = schema.get("type")
+    return len(schema.get("anyOf", ())) > 1 or len(schema.get("enum", ())) > 1 or isinstance(kinds, list) and len(kinds) > 1
+
+
 TARGETS: dict[str, Callable[[dict[str, Any]], str]] = {
     "python/src/mnem/_verbs.py": python,
     "typescript/src/verbs.ts": typescript,
+    "../web/src/operations.gen.ts": web,
 }
 
 

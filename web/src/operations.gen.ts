@@ -1,4 +1,4 @@
-// Code generated from the OpenAPI document by go test ./internal/door/cli -rewrite; DO NOT EDIT.
+// Written by clients/generate.py from the OpenAPI document of mnem. Changes are made there.
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 

@@ -11,8 +11,8 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
-// TestSurfacesOfClients compares the methods and answers of the clients for Python and TypeScript with the verbs;
-// -rewrite writes them.
+// TestSurfacesOfClients compares the methods and answers of the clients for Python and TypeScript, and the types of the web
+// view, with the verbs; -rewrite writes them.
 func TestSurfacesOfClients(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
