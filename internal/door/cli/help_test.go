@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/access"
 	linepkg "github.com/mnem-project/mnem/internal/door/line"
-	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb"
@@ -121,23 +119,6 @@ func TestManualKeepsTexts(t *testing.T) {
 	must.True(t, tried >= 25, "only %d commands", tried)
 }
 
-var readme = filepath.Join("..", "..", "..", "README.md")
-
-// TestReadmeCommands holds that the README shows how to try and test a clone as two commands in one block, and that
-// the check of everything runs the same tests.
-func TestReadmeCommands(t *testing.T) {
-	const test = "go test ./..."
-	for path, want := range map[string]string{
-		readme: "\n```sh\ngo run ./cmd/mnem demo\n" + test + "\n```\n",
-		filepath.Join("..", "..", "..", ".ci", "run"): " " + test + "\n",
-	} {
-		data := must.Get(os.ReadFile(path))(t)
-		if text := strings.ReplaceAll(string(data), "\r\n", "\n"); strings.Count(text, want) != 1 {
-			t.Errorf("%s: not once: %q", path, want)
-		}
-	}
-}
-
 // TestConfiguring holds the operations that policies know against the commands that need a right.
 func TestConfiguring(t *testing.T) {
 	var want []string
@@ -150,26 +131,6 @@ func TestConfiguring(t *testing.T) {
 	slices.Sort(got)
 	slices.Sort(want)
 	must.Same(t, got, want, "policies know, the commands")
-}
-
-// TestHelpNamesModels holds that every placeholder of a help text becomes the models there are, and that a text without
-// one costs nothing: --help passes thousands of texts.
-func TestHelpNamesModels(t *testing.T) {
-	const plain = "Give the nodes of a branch's newest commit embeddings by a model, and commit these."
-	if n := testing.AllocsPerRun(100, func() { reach.WithModels(plain) }); n != 0 {
-		t.Errorf("%v allocations for a text without a placeholder", n)
-	}
-	must.Equal(t, reach.WithModels("costs $5"), "costs $5")
-	for _, name := range []string{"$EMBEDDERS", "$REMOTE_EMBEDDERS", "$RERANKERS", "$REWRITERS"} {
-		got := reach.WithModels("one of " + name + ".")
-		if strings.Contains(got, "$") || len(got) <= len("one of .") || !strings.HasPrefix(got, "one of ") ||
-			!strings.HasSuffix(got, ".") {
-			t.Errorf("%s: %q", name, got)
-		}
-	}
-	if got := reach.WithModels("$REMOTE_EMBEDDERS and $EMBEDDERS"); strings.Contains(got, "$") || !strings.Contains(got, " and ") {
-		t.Errorf("%q", got)
-	}
 }
 
 // TestCommandNames: a command line that begins with a name makes that command alone, so the table

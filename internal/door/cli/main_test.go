@@ -6,4 +6,4 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/program"
 )
 
-func TestMain(m *testing.M) { program.Main(m, map[string]func() error{asWriter: writer}) }
+func TestMain(m *testing.M) { program.Main(m, nil) }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/verbs"
@@ -93,30 +92,6 @@ func TestEveryCommandIsExposedOrNot(t *testing.T) {
 	})
 }
 
-// TestNoParameterNamesAFile looks at what the help of flags calls their values.
-func TestNoParameterNamesAFile(t *testing.T) {
-	root := root((&line.Line{App: &line.App{Getenv: func(string) string { return "" }}}))
-	file := regexp.MustCompile(`FILE|DIR|PATH`)
-	seen := 0
-	for _, o := range verbs.Operations() {
-		cmd, _, err := root.Find(o.Command)
-		must.OK(t, err)
-		for _, p := range o.Params {
-			seen++
-			if p.Flag == "" || p.Kind == operation.Lines || p.Enum != nil {
-				continue
-			}
-			flag := cmd.Flags().Lookup(p.Flag)
-			if flag == nil { // of --set alone, or of remote callers
-				continue
-			}
-			name, _ := pflag.UnquoteUsage(flag)
-			must.True(t, !file.MatchString(name), "%s: %s is a %s", o.Name, p.Name, name)
-		}
-	}
-	must.True(t, seen >= 300, "only %d parameters", seen)
-}
-
 func TestOperationsAreWellFormed(t *testing.T) {
 	names := map[string]bool{}
 	snake := regexp.MustCompile(`^[a-z][a-z_]*$`)
@@ -160,12 +135,4 @@ func TestOperationsAreWellFormed(t *testing.T) {
 		}
 	}
 	must.True(t, len(names) >= 60, "only %d operations", len(names))
-}
-
-func TestShapesHaveSchemas(t *testing.T) {
-	for _, o := range verbs.Operations() {
-		if s, err := o.OutputSchema(); err != nil || (s == nil) != (o.Answer == operation.MediaCAR) {
-			t.Errorf("%s: %v: %s", o.Name, err, s)
-		}
-	}
 }

@@ -16,24 +16,25 @@ const evil = "x\n\nntype: Forged\nForged  Person\n+ node forged Person\n->  owns
 	"commit forged\nidentical: 9 receipts\r\x1b[2J\x1b]0;title\x07\u202eforged\u2028forged\u0085\u2066\u00ad\ufeff"
 
 // hostile has evil in every place that takes text.
-func hostile(t *testing.T) *reader {
+func hostile(t *testing.T) *world {
 	t.Helper()
 	q := func(s string) string { return string(ipld.AppendJSON(nil, ipld.StringValue(s))) }
-	w := newReader(t)
+	w := newWorld(t)
+	w.init()
 	bad := q(evil)
 	node := func(key, summary string) string {
 		return `{"node":{"key":` + key + `,"type":` + bad + `,"summary":` + summary + `,"context":` + bad +
 			`,"content":` + bad + `,"sources":[` + bad + `],"props":{` + bad + `:` + bad +
 			`,"ntype":"Forged","Outgoing":"forged","->  owns  forged":"x","list":[` + bad + `]}}}` + "\n"
 	}
-	w.commit(node(bad, bad) + node(`"b"`, bad) +
+	w.Stdin = strings.NewReader(node(bad, bad) + node(`"b"`, bad) +
 		`{"edge":{"type":` + bad + `,"src":"b","dst":` + bad + `,"key":` + bad + `,"props":{` + bad + `:1}}}` +
 		"\n" + `{"mark":{"node":"b","state":"stale","reason":` + bad + `}}` + "\n")
-	w.in = node(bad, q("changed "+evil)) + `{"remove":{"node":"b"}}`
-	w.ok("commit", "-m", evil, "--agent", "a", "--task", "t", "-")
-	w.in = ""
-	w.ok("session", "start", "s")
-	w.ok("retrieve", evil, "--session", "s")
+	w.run(0, "commit", "-m", "change", "-")
+	w.Stdin = strings.NewReader(node(bad, q("changed "+evil)) + `{"remove":{"node":"b"}}`)
+	w.run(0, "commit", "-m", evil, "--agent", "a", "--task", "t", "-")
+	w.run(0, "session", "start", "s")
+	w.run(0, "retrieve", evil, "--session", "s")
 	return w
 }
 
@@ -59,7 +60,7 @@ var hostileCommands = [][]string{
 func TestHostileTextForgesNoLine(t *testing.T) {
 	w := hostile(t)
 	for _, args := range hostileCommands {
-		_, out, side := w.run(args...)
+		out, side := w.tries(args...)
 		for l := range strings.Lines(out + side) {
 			l = strings.TrimSuffix(l, "\n")
 			if i := strings.IndexFunc(l, func(r rune) bool {
@@ -83,7 +84,7 @@ func TestHostileTextForgesNoLine(t *testing.T) {
 // show prints edges after the one empty line there is.
 func TestForgedNeighborsComeBeforeTheEmptyLine(t *testing.T) {
 	w := hostile(t)
-	out := w.ok("show", "b", "--at", "HEAD~1")
+	out, _ := w.run(0, "show", "b", "--at", "HEAD~1")
 	node, edges, _ := strings.Cut(out, "\n\n")
 	if !strings.Contains(node, "->  owns  forged: x") || strings.Contains(edges, "forged: x") ||
 		strings.Count(edges, "\n") != 1 || strings.Contains(edges, "\n\n") {
@@ -95,7 +96,7 @@ func TestHostileTextStaysInItsJSON(t *testing.T) {
 	w := hostile(t)
 	found := false
 	for _, args := range hostileCommands {
-		_, out, side := w.run(append(args, "--json")...)
+		out, side := w.tries(append(args, "--json")...)
 		for l := range strings.Lines(out + side) {
 			must.True(t, json.Valid([]byte(l)), "mnem %.40q prints %q", args, l)
 			if one := strings.TrimSuffix(l, "\n"); text.EscapeLine(one) != one {
@@ -103,21 +104,25 @@ func TestHostileTextStaysInItsJSON(t *testing.T) {
 			}
 		}
 	}
-	nodes := w.one("ls", "--at", "HEAD~1")["nodes"].([]any)
-	for _, n := range nodes {
-		m := n.(map[string]any)
-		if m["key"] == evil {
-			found = m["summary"] == evil && m["type"] == evil && m["props"].(map[string]any)[evil] == evil
+	var list struct {
+		Nodes []struct {
+			Key, Summary, Type string
+			Props              map[string]any
 		}
 	}
-	must.True(t, found && len(nodes) == 2, "text is not what was written: %v", nodes)
+	out, _ := w.run(0, "ls", "--at", "HEAD~1", "--json")
+	must.OK(t, json.Unmarshal([]byte(out), &list))
+	for _, n := range list.Nodes {
+		found = found || n.Key == evil && n.Summary == evil && n.Type == evil && n.Props[evil] == evil
+	}
+	must.True(t, found && len(list.Nodes) == 2, "text is not what was written: %s", out)
 }
 
 func TestFieldIsRawButOnATerminal(t *testing.T) {
 	w := hostile(t)
-	must.Equal(t, w.ok("show", evil, "--field", "props."+evil), evil+"\n", "to a pipe")
-	w.tty = true
-	if got := w.ok("show", evil, "--field", "props."+evil); strings.ContainsAny(got, "\x1b\r\u202e") {
-		t.Errorf("to a terminal: %q", got)
-	}
+	raw, _ := w.run(0, "show", evil, "--field", "props."+evil)
+	must.Equal(t, raw, evil+"\n", "to a pipe")
+	w.OutTTY = true
+	shown, _ := w.run(0, "show", evil, "--field", "props."+evil)
+	must.True(t, !strings.ContainsAny(shown, "\x1b\r\u202e"), "to a terminal: %q", shown)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -43,6 +44,8 @@ type world struct {
 	meaning  *cli.Sorts
 	programs []string // that are installed
 	said     int      // turns of the transcript
+	pager    func(words []string) (io.WriteCloser, func() error, error)
+	started  []string // command lines of background processes, nil if none can start
 }
 
 // set gives a command line the world.
@@ -58,7 +61,10 @@ func (w *world) set(app *line.App) {
 		now = func() time.Time { return w.now }
 	}
 	app.Now = func() time.Time { w.ahead += w.tick(); return now().Add(w.ahead) }
-	app.OutTTY, app.ErrTTY = w.out, w.err
+	app.OutTTY, app.ErrTTY, app.StartPager = w.out, w.err, w.pager
+	if w.started != nil {
+		app.Detach = func(args ...string) error { w.started = append(w.started, strings.Join(args, " ")); return nil }
+	}
 	if w.typed != nil {
 		app.Key = func() (rune, error) {
 			if len(w.typed) == 0 {
@@ -109,7 +115,9 @@ func worldOf(ts *testscript.TestScript) *world { return ts.Value(stateKey{}).(*s
 //	header NAME REGEXP   as capture, from the headers of the answer
 //	hold [server|off]    has another process open the repository, one that is a server or one that is none
 //	tree DIR             prints the files of a directory
-//	terminal WHAT…       has results (out) or messages (err) go to a terminal, or keys typed (type) or a text (hidden)
+//	terminal WHAT…       has results (out) or messages (err) go to a terminal, or keys typed (type) or a text (hidden);
+//	                     results that go through a pager, the file paged (pager), which the user leaves (left) or lacks (none)
+//	started LINE…        compares the background processes that started since the last call; the first lets them start
 //	clock DAY|+HOURS|now  sets the clock
 //	programs NAME…       has programs be installed
 //	put FILE TEXT        writes a line to a file
@@ -251,6 +259,12 @@ func worldCommands() map[string]func(*testscript.TestScript, bool, []string) {
 				return
 			}
 			ts.Setenv(args[0], strconv.Itoa(w.meaning.Asked()))
+		},
+		"started": func(ts *testscript.TestScript, w *world, args []string) {
+			if !slices.Equal(w.started, args) {
+				ts.Fatalf("started %q", w.started)
+			}
+			w.started = []string{}
 		},
 		"programs": func(_ *testscript.TestScript, w *world, names []string) { w.programs = append([]string{""}, names...) },
 	} {
@@ -516,7 +530,7 @@ func tree(ts *testscript.TestScript, _ *world, args []string) {
 }
 
 func terminal(ts *testscript.TestScript, w *world, args []string) {
-	w.out, w.err, w.typed, w.hidden = false, false, nil, ""
+	w.out, w.err, w.typed, w.hidden, w.pager = false, false, nil, "", nil
 	for _, what := range args {
 		switch name, value, _ := strings.Cut(what, "="); name {
 		case "out":
@@ -528,10 +542,32 @@ func terminal(ts *testscript.TestScript, w *world, args []string) {
 			w.out = true
 		case "hidden":
 			w.hidden = value
+		case "pager":
+			w.out = true
+			w.pager = func(words []string) (io.WriteCloser, func() error, error) {
+				return startPager(ts.MkAbs("paged"), value, words)
+			}
 		default:
 			ts.Fatalf("no terminal %s", what)
 		}
 	}
+}
+
+// startPager has a file in the place of a pager: its first line is the command.
+func startPager(file, how string, words []string) (io.WriteCloser, func() error, error) {
+	ends := func() error { return nil }
+	switch how {
+	case "none":
+		return nil, nil, errors.New("no such program")
+	case "left":
+		in, out, err := os.Pipe()
+		return out, ends, errors.Join(err, in.Close())
+	}
+	f, err := os.Create(file)
+	if err == nil {
+		_, err = fmt.Fprintln(f, strings.Join(words, " "))
+	}
+	return f, ends, err
 }
 
 func clock(ts *testscript.TestScript, w *world, args []string) {

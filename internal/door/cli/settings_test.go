@@ -24,7 +24,7 @@ func atOnce(t *testing.T, app *line.App, lines ...[]string) []int {
 	for i, line := range lines {
 		wg.Go(func() {
 			one := *app
-			one.Stdout, one.Stderr = io.Discard, io.Discard
+			one.Stdin, one.Stdout, one.Stderr = strings.NewReader(""), io.Discard, io.Discard
 			one.Rand = rand.NewChaCha8([32]byte{byte(i)})
 			<-start
 			codes[i] = cli.Run(t.Context(), &one, line)
@@ -41,6 +41,14 @@ var settings = map[string]string{
 	"gc.keepOps": "77", "gc.grace": "400h",
 }
 
+// allAtOnce runs command lines at the same time, which must all succeed.
+func allAtOnce(t *testing.T, app *line.App, lines ...[]string) {
+	t.Helper()
+	for i, code := range atOnce(t, app, lines...) {
+		must.Equal(t, code, 0, "mnem ", lines[i], ": exit code")
+	}
+}
+
 // TestSettingsAtOnce writes each kind of file from many command lines at once: whatever was
 // acknowledged is there.
 func TestSettingsAtOnce(t *testing.T) {
@@ -48,62 +56,57 @@ func TestSettingsAtOnce(t *testing.T) {
 	app := program.In(dir, io.Discard, io.Discard)
 	app.Config = filepath.Join(dir, "user")
 	for _, level := range [][]string{nil, {"--user"}} {
-		var lines [][]string
+		var set, unset [][]string
 		for key, value := range settings {
-			lines = append(lines, append([]string{"config", "set", key, value}, level...))
+			set = append(set, append([]string{"config", "set", key, value}, level...))
+			unset = append(unset, append([]string{"config", "unset", key}, level...))
 		}
-		for i, code := range atOnce(t, app, lines...) {
-			must.Equal(t, code, 0, "mnem ", lines[i], ": exit code")
-		}
+		allAtOnce(t, app, set...)
 		for key, want := range settings {
-			if got := program.Ran(t, app, append([]string{"config", "get", key}, level...)...); got != want+"\n" {
-				t.Errorf("%s %v is %q, want %q", key, level, got, want)
-			}
+			got := program.Ran(t, app, append([]string{"config", "get", key}, level...)...)
+			must.Equal(t, got, want+"\n", key, " ", level)
 		}
-		var unset [][]string
-		for key := range settings {
-			if key != "author" {
-				unset = append(unset, append([]string{"config", "unset", key}, level...))
-			}
-		}
-		atOnce(t, app, unset...)
-		for key := range settings {
-			one := *app
-			got := atOnce(t, &one, append([]string{"config", "get", key, "--user"}, level...))
-			if level != nil && (got[0] == 0) != (key == "author") {
-				t.Errorf("after unset, get %s ends with %d", key, got[0])
-			}
-		}
+		allAtOnce(t, app, unset...)
 	}
+	list := program.Ran(t, app, "config", "list", "--json")
+	must.True(t, !strings.Contains(list, `"from":"repository"`) && !strings.Contains(list, `"from":"user"`), "not unset: %s", list)
 
-	same := []string{"serve", "token", "new", "same"}
-	made := 0
-	for _, code := range atOnce(t, app, same, same, same, same, same, same) {
-		if code == 0 {
-			made++
+	once := func(args ...string) {
+		t.Helper()
+		made := 0
+		for _, code := range atOnce(t, app, args, args, args, args, args, args) {
+			if code == 0 {
+				made++
+			}
 		}
+		must.Equal(t, made, 1, "mnem ", args, " succeeds")
 	}
-	if list := program.Ran(t, app, "serve", "token", "list"); made != 1 || strings.Count(list, "\n") != 1 {
-		t.Errorf("%d tokens of one name were made: %s", made, list)
-	}
-
+	once("serve", "token", "new", "same")
+	must.Equal(t, strings.Count(program.Ran(t, app, "serve", "token", "list"), "\n"), 1, "tokens")
+	once("config", "policy", "--write")
 	var keys [][]string
 	for i := range 8 {
 		keys = append(keys, []string{"key", "new", fmt.Sprintf("k%d", i)})
 	}
-	for i, code := range atOnce(t, app, keys...) {
-		must.Equal(t, code, 0, "mnem ", keys[i], ": exit code")
-	}
-	if list := program.Ran(t, app, "key", "list"); strings.Count(list, " trusted") != len(keys) {
-		t.Errorf("not all keys are trusted:\n%s", list)
-	}
+	allAtOnce(t, app, keys...)
+	must.Equal(t, strings.Count(program.Ran(t, app, "key", "list"), " trusted"), len(keys), "trusted keys")
+}
 
-	policy := []string{"config", "policy", "--write"}
-	made = 0
-	for _, code := range atOnce(t, app, policy, policy, policy, policy) {
-		if code == 0 {
-			made++
-		}
+// TestReviewsAtOnce has several people decide at once, through the process that has the repository open: what each kept
+// is kept.
+func TestReviewsAtOnce(t *testing.T) {
+	dir := newRepo(t)
+	app := program.In(dir, io.Discard, io.Discard)
+	var nodes strings.Builder
+	var lines [][]string
+	for i := range 24 {
+		fmt.Fprintf(&nodes, `{"node":{"key":"n%d","type":"Fact","summary":"Note %d."}}`+"\n", i, i)
+		lines = append(lines, []string{"review", "--keep", fmt.Sprintf("n%d", i)})
 	}
-	must.Equal(t, made, 1, "policies were made")
+	app.Stdin = strings.NewReader(nodes.String())
+	program.Ran(t, app, "commit", "-m", "notes", "-")
+	must.Contain(t, program.Ran(t, app, "review", "--json", "--dry-run"), `"left":24`)
+	defer held(t, dir)()
+	allAtOnce(t, app, lines...)
+	must.Contain(t, program.Ran(t, app, "review", "--json"), `"left":0`)
 }

@@ -58,11 +58,13 @@ func answersMemory(t *testing.T, w *world) (questions []string) {
 // the same verdict and the same items.
 func TestSurfacesAnswerAlike(t *testing.T) {
 	effort.Alone(t)
-	h := newHostProgram(t)
-	questions := answersMemory(t, h.world)
+	w := newWorld(t)
+	w.init()
+	must.OK(t, os.MkdirAll(w.Home, 0o700))
+	questions := answersMemory(t, w)
 	must.Require(t, len(questions) >= 200, "%d questions", len(questions))
-	s := startServing(t, h.world)
-	told := overMCP(t, h.world, questions)
+	s := startServing(t, w)
+	told := overMCP(t, w, questions)
 	injected, verdicts := 0, map[string]int{}
 	for i, q := range questions {
 		read := func(text string) (a surfaceAnswer) {
@@ -70,7 +72,7 @@ func TestSurfacesAnswerAlike(t *testing.T) {
 			must.OK(t, json.Unmarshal([]byte(text), &a), q, ": ", text)
 			return a
 		}
-		out, _ := h.run(0, "recall", q, "--json")
+		out, _ := w.run(0, "recall", q, "--json")
 		want := read(out)
 		verdicts[want.Verdict]++
 		ask := must.Get(json.Marshal(map[string]any{"query": q}))(t)
@@ -87,8 +89,7 @@ func TestSurfacesAnswerAlike(t *testing.T) {
 		if !strings.HasPrefix(told[i].text, want.Verdict+": ") {
 			t.Errorf("%s: MCP tells %s, want verdict %s", q, told[i].text, want.Verdict)
 		}
-		h.session = fmt.Sprintf("s%d", i)
-		if hooked := h.told("prompt", q); hooked != "" {
+		if hooked := w.hooked(fmt.Sprintf("s%d", i), q); hooked != "" {
 			injected++
 			must.Equal(t, want.Verdict, "known", q, ": the hook tells ", hooked, ", though it")
 			checkInjected(t, q, hooked, &want)
@@ -98,6 +99,23 @@ func TestSurfacesAnswerAlike(t *testing.T) {
 	if injected < 40 || verdicts["known"] < 40 || verdicts["unsure"]+verdicts["unknown"] < 20 {
 		t.Errorf("too few of a kind: %v, %d injected", verdicts, injected)
 	}
+}
+
+// hooked returns what a hook adds to the prompt of a session.
+func (w *world) hooked(session, prompt string) string {
+	w.t.Helper()
+	in := must.Get(json.Marshal(map[string]any{"session_id": session, "cwd": w.Dir, "prompt": prompt}))(w.t)
+	w.Stdin = strings.NewReader(string(in))
+	defer func() { w.Stdin = strings.NewReader("") }()
+	out, errs := w.run(0, "hook", "claude-code", "prompt")
+	must.Equal(w.t, errs, "", "hook")
+	var got struct {
+		Output struct {
+			Text string `json:"additionalContext"`
+		} `json:"hookSpecificOutput"`
+	}
+	must.True(w.t, out == "" || json.Unmarshal([]byte(out), &got) == nil, "%s", out)
+	return got.Output.Text
 }
 
 // checkInjected holds what a hook tells to the first items of the answer.

@@ -1,182 +1,67 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
-	"flag"
-	"fmt"
-	"log/slog"
 	"maps"
-	"net/http"
-	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/mnem-project/mnem/internal/door/mcp"
 	"github.com/mnem-project/mnem/internal/door/serve"
 	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
-// surfacesList is the page that TestSurfaces keeps: go test ./internal/door/cli -run Surfaces -rewrite
-// writes it.
-var surfacesList = filepath.Join("testdata", "surfaces.txt")
-
-// accepted is one parameter that a surface publishes: surface, place and name tell which.
+// accepted is one parameter that a surface publishes.
 type accepted struct{ surface, place, name, doc string }
 
-// published returns what all surfaces accept, as their own documents tell.
-func published(t *testing.T) []accepted {
+// published returns what HTTP accepts by its own document, and MCP by its list of all tools, which a test of its package
+// keeps.
+func published(t *testing.T) (all []accepted) {
 	t.Helper()
-	all := httpSurface(t)
-	for _, p := range mcp.Profiles() {
-		all = append(all, mcpSurface(t, p)...)
-	}
-	return all
-}
-
-// openAPIPart has the members of the OpenAPI document that these tests read.
-type openAPIPart struct {
-	Paths map[string]map[string]struct {
-		Parameters []struct {
-			Ref               string `json:"$ref"`
-			Name, Description string
-		}
-		RequestBody struct {
-			Content map[string]struct {
-				Schema struct {
-					Ref string `json:"$ref"`
-				}
-			}
+	type members map[string]struct{ Description string }
+	add := func(surface, place string, properties members) {
+		for _, name := range slices.Sorted(maps.Keys(properties)) {
+			all = append(all, accepted{surface, place, name, properties[name].Description})
 		}
 	}
-	Components struct {
-		Schemas map[string]struct {
-			Properties map[string]struct{ Description string }
+	type parameter struct{ Name, Description string }
+	var doc struct {
+		Paths      map[string]map[string]struct{ Parameters []parameter }
+		Components struct {
+			Schemas    map[string]struct{ Properties members }
+			Parameters map[string]parameter
 		}
-		Parameters map[string]struct{ Name, Description string }
 	}
-}
-
-// openAPIDocument returns the document of a server of all operations.
-func openAPIDocument(t *testing.T) []byte {
-	t.Helper()
-	s := serve.New(serve.Config{
-		Operations: verbs.Operations(), Now: time.Now, Rand: strings.NewReader(""),
-		Log: slog.New(slog.DiscardHandler), Loopback: true,
-	})
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/openapi.json", http.NoBody))
-	return w.Body.Bytes()
-}
-
-func httpSurface(t *testing.T) []accepted {
-	t.Helper()
-	var doc openAPIPart
-	must.OK(t, json.Unmarshal(openAPIDocument(t), &doc))
-	var all []accepted
-	for _, path := range sortedKeys(doc.Paths) {
-		for _, method := range sortedKeys(doc.Paths[path]) {
-			at := strings.ToUpper(method) + " " + path
-			how := doc.Paths[path][method]
+	must.OK(t, json.Unmarshal(must.Get(serve.Document(verbs.Operations(), "devel"))(t), &doc))
+	for path, methods := range doc.Paths {
+		for method, how := range methods {
 			for _, p := range how.Parameters {
-				kind := "query "
-				if name, ok := strings.CutPrefix(p.Ref, "#/components/parameters/"); ok {
-					kind, p.Name = "header ", doc.Components.Parameters[name].Name
-					p.Description = doc.Components.Parameters[name].Description
-				}
-				all = append(all, accepted{"http", at, kind + p.Name, p.Description})
-			}
-			for _, content := range how.RequestBody.Content {
-				name := strings.TrimPrefix(content.Schema.Ref, "#/components/schemas/")
-				schema := doc.Components.Schemas[name]
-				for _, p := range sortedKeys(schema.Properties) {
-					all = append(all, accepted{"http", at, "body " + p, schema.Properties[p].Description})
-				}
+				all = append(all, accepted{"http", method + " " + path, p.Name, p.Description})
 			}
 		}
+	}
+	for _, p := range doc.Components.Parameters {
+		all = append(all, accepted{"http", "header", p.Name, p.Description})
+	}
+	for name, schema := range doc.Components.Schemas {
+		if strings.HasSuffix(name, "_arguments") {
+			add("http", name, schema.Properties)
+		}
+	}
+	var list struct {
+		Tools []struct {
+			Name        string
+			InputSchema struct{ Properties members }
+		}
+	}
+	must.OK(t, json.Unmarshal(must.Get(os.ReadFile("../mcp/testdata/tools-full.json"))(t), &list))
+	for _, tool := range list.Tools {
+		add("mcp", tool.Name, tool.InputSchema.Properties)
 	}
 	return all
-}
-
-func mcpSurface(t *testing.T, profile mcp.Profile) []accepted {
-	t.Helper()
-	w := newWorld(t)
-	server := mcp.New(verbs.Operations(), verbs.NewRunner(w.App, true), mcp.ServerOptions{Now: time.Now, Profile: profile})
-	web := httptest.NewServer(server.Handler())
-	defer web.Close()
-	defer server.Close(context.WithoutCancel(t.Context()))
-	client := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, nil)
-	session := must.Get(client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: web.URL}, nil))(t)
-	defer func() { _ = session.Close() }()
-	surface := "mcp " + string(profile)
-	var all []accepted
-	for tool, err := range session.Tools(t.Context(), nil) {
-		must.OK(t, err)
-		data := must.Get(json.Marshal(tool.InputSchema))(t)
-		var schema struct {
-			Properties map[string]struct{ Description string }
-		}
-		must.OK(t, json.Unmarshal(data, &schema))
-		all = append(all, accepted{surface, "tool " + tool.Name, "", ""})
-		for _, p := range sortedKeys(schema.Properties) {
-			all = append(all, accepted{surface, "tool " + tool.Name, p, schema.Properties[p].Description})
-		}
-	}
-	for r, err := range session.ResourceTemplates(t.Context(), nil) {
-		must.OK(t, err)
-		all = append(all, accepted{surface, "resource", r.URITemplate, ""})
-	}
-	for p, err := range session.Prompts(t.Context(), nil) {
-		must.OK(t, err)
-		for _, a := range p.Arguments {
-			all = append(all, accepted{surface, "prompt " + p.Name, a.Name, a.Description})
-		}
-	}
-	return all
-}
-
-// TestSurfaces lists what each surface accepts, as it publishes it.
-func TestSurfaces(t *testing.T) {
-	lines := map[string][]string{}
-	for _, a := range published(t) {
-		at := a.surface + " " + a.place
-		lines[at] = append(lines[at], a.name)
-	}
-	var b strings.Builder
-	for _, at := range slices.Sorted(maps.Keys(lines)) {
-		b.WriteString(at + ":")
-		last := ""
-		for _, name := range slices.Sorted(slices.Values(lines[at])) {
-			kind, rest, ok := strings.Cut(name, " ")
-			switch {
-			case !ok && name != "":
-				b.WriteString(" " + name)
-			case ok && kind != last:
-				fmt.Fprintf(&b, " %s( %s", kind, rest)
-			case ok:
-				b.WriteString(" " + rest)
-			}
-			last = kind
-		}
-		b.WriteString("\n")
-	}
-	if flag.Lookup("rewrite").Value.String() == "true" {
-		must.OK(t, os.WriteFile(surfacesList, []byte(b.String()), 0o644))
-	}
-	got := must.Get(os.ReadFile(surfacesList))(t)
-	if diff := cmp.Diff(strings.ReplaceAll(string(got), "\r\n", "\n"), b.String()); diff != "" {
-		t.Errorf("surfaces accept other things (-want +have); if that is meant, -rewrite:\n%s", diff)
-	}
-	must.True(t, len(lines) >= 150, "only %d places", len(lines))
 }
 
 // Words in the names and in the descriptions of parameters that name something of the machine. In
@@ -208,18 +93,14 @@ func TestNoSurfaceNamesTheMachine(t *testing.T) {
 	n := 0
 	for _, a := range published(t) {
 		n++
-		name := a.name[strings.LastIndexByte(a.name, ' ')+1:]
-		if !nameOfTheMachine.MatchString(name) && !docOfTheMachine.MatchString(a.doc) {
+		if !nameOfTheMachine.MatchString(a.name) && !docOfTheMachine.MatchString(a.doc) {
 			continue
 		}
-		must.True(t, notOfTheMachine[name] != "", "%s, %s: %q: %s", a.surface, a.place, a.name, a.doc)
-		used[name] = true
+		must.True(t, notOfTheMachine[a.name] != "", "%s, %s: %q: %s", a.surface, a.place, a.name, a.doc)
+		used[a.name] = true
 	}
 	for name := range notOfTheMachine {
 		must.True(t, used[name], "%q needs no exception", name)
 	}
 	must.True(t, n >= 1000, "only %d parameters", n)
 }
-
-// sortedKeys returns a map's keys in order.
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

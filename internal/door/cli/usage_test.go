@@ -194,12 +194,3 @@ func resumes(v *line.Bound) bool {
 
 // localCommand reports whether a command is about this machine: servers and files.
 func localCommand(v *line.Bound) bool { return v.Spec.Name() == "" || v.Print == nil && v.Row == nil }
-
-func TestDistance(t *testing.T) {
-	for _, tt := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"", "ab", 2}, {"limt", "limit", 1}, {"limit", "limit", 0}, {"kitten", "sitting", 3}, {"ab", "ba", 2}, {"budgte", "budget", 2}} {
-		must.Equal(t, line.Distance(tt.a, tt.b), tt.want, tt.a, " to ", tt.b)
-	}
-}
