@@ -98,11 +98,3 @@ func TestBear(t *testing.T) {
 		must.Equal(t, w.Bear(c.terms), c.bears, c.prompt, " and ", c.terms, ": ", w)
 	}
 }
-
-func TestDrivePath(t *testing.T) {
-	for path, want := range map[string]string{
-		"/c:/Users/a b": `c:\Users\a b`, "/D:": `D:`, `c:\x`: `c:\x`, "/x/y": "/x/y", "": "", "/": "/", "//h/s": "//h/s",
-	} {
-		must.Equal(t, drivePath(path), want, path)
-	}
-}

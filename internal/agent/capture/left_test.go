@@ -2,17 +2,12 @@ package capture_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/agent/capture"
-	"github.com/mnem-project/mnem/internal/block/store/mem"
-	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/ingest"
-	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
@@ -37,30 +32,15 @@ func TestLeft(t *testing.T) {
 			`{"$rewindTo":"1"}` + "\n" + gemini("3", "user", "by land"), gemini("4", "gemini", "on foot")},
 	} {
 		t.Run(string(c.host), func(t *testing.T) {
-			by := state.Stamp{Author: "ada", Time: 1_700_000_000_000_000, Command: []string{"drain"}}
-			r := must.Get(care.New(t.Context(), mem.New(), by, core.Options{}))(t)
-			home, dir := t.TempDir(), t.TempDir()
-			file := filepath.Join(home, "s.jsonl")
-			call := &capture.Call{Host: c.host, Event: capture.Stop, Session: "s", Transcript: file}
+			h := newHost(t)
 			drain := func(text string) {
 				t.Helper()
-				must.OK(t, os.WriteFile(file, []byte(text), 0o600))
-				e, err := capture.EntryOf(call, home)
-				if err == nil {
-					err = capture.Note(t.Context(), dir, e, true)
-				}
-				if err == nil {
-					_, err = capture.Drain(t.Context(), r, capture.DrainOptions{
-						Dir:    dir,
-						Redact: &ingest.Redactor{Key: func() ([]byte, error) { return []byte("k"), nil }},
-						Commit: core.CommitOptions{Stamp: by},
-					})
-				}
-				must.OK(t, err)
+				h.note(c.host, text)
+				h.drain()
 			}
 			marks := func() map[string]*graph.Mark {
 				t.Helper()
-				s := must.Get(r.Snapshot(t.Context(), "HEAD"))(t)
+				s := must.Get(h.r.Snapshot(t.Context(), "HEAD"))(t)
 				out := make(map[string]*graph.Mark)
 				for e, err := range s.Nodes(t.Context(), graph.ID{}) {
 					n := e.Node
@@ -83,9 +63,8 @@ func TestLeft(t *testing.T) {
 				t.Fatalf("%+v", got)
 			}
 			shown := graph.Change{Remove: &graph.Removal{Mark: &graph.MarkRef{Node: graph.Ref{ID: got["by sea"].ID}}}}
-			if _, err := r.Commit(t.Context(), func(yield func(graph.Change, error) bool) { yield(shown, nil) }, core.CommitOptions{Stamp: by}); err != nil {
-				t.Fatal(err)
-			}
+			one := func(yield func(graph.Change, error) bool) { yield(shown, nil) }
+			must.OK(t, must.Err(h.r.Commit(t.Context(), one, core.CommitOptions{Stamp: h.by})))
 			drain(c.first + c.next + c.last)
 			if got = marks(); len(got) != 4 || got["by sea"] != nil || got["aye"] == nil {
 				t.Fatalf("%+v", got)

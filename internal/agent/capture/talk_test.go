@@ -8,22 +8,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/agent/capture"
-	"github.com/mnem-project/mnem/internal/block/store/mem"
-	"github.com/mnem-project/mnem/internal/care"
-	"github.com/mnem-project/mnem/internal/core"
-	"github.com/mnem-project/mnem/internal/ingest"
-	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // TestTalks takes in conversations that are said to a hook: all of one at each stop, which stays in the spool until it
 // is in the memory and no longer, and not at all where it is private.
 func TestTalks(t *testing.T) {
-	by := state.Stamp{Author: "ada", Time: 1_700_000_000_000_000, Command: []string{"drain"}}
-	r := must.Get(care.New(t.Context(), mem.New(), by, core.Options{}))(t)
-	dir := t.TempDir()
+	h := newHost(t)
+	dir := h.dir
 	talk := func(texts ...string) *capture.Call {
 		t.Helper()
 		var said []string
@@ -38,11 +31,8 @@ func TestTalks(t *testing.T) {
 	}
 	note := func(call *capture.Call) {
 		t.Helper()
-		e, err := capture.NoteTalk(dir, call)
-		if err == nil {
-			err = capture.Note(t.Context(), dir, e, true)
-		}
-		must.OK(t, err)
+		e := must.Get(capture.NoteTalk(dir, call))(t)
+		must.OK(t, capture.Note(t.Context(), dir, e, true))
 	}
 	talks := func() int {
 		t.Helper()
@@ -51,14 +41,8 @@ func TestTalks(t *testing.T) {
 	}
 	drain := func(turns int) {
 		t.Helper()
-		d, err := capture.Drain(t.Context(), r, capture.DrainOptions{
-			Dir:    dir,
-			Redact: &ingest.Redactor{Key: func() ([]byte, error) { return []byte("k"), nil }},
-			Commit: core.CommitOptions{Stamp: by},
-		})
-		if err != nil || d.Turns != turns || capture.Pending(dir) || talks() != 0 {
-			t.Fatalf("%+v, %v, pending %v, %d talks, want %d turns", d, err, capture.Pending(dir), talks(), turns)
-		}
+		h.turns(turns)
+		must.Equal(t, talks(), 0, "talks")
 	}
 	note(talk("one"))
 	note(talk("one", "two"))
@@ -68,21 +52,12 @@ func TestTalks(t *testing.T) {
 	drain(0)
 	note(talk("one", "two", "three"))
 	drain(1)
-	s, err := r.Snapshot(t.Context(), "HEAD")
-	must.OK(t, err)
-	if n, _, err := s.Node(t.Context(), graph.NodeID("turn/opencode/m2")); err != nil || n.Summary != "three" {
-		t.Errorf("%+v, %v", n, err)
-	}
+	must.Equal(t, h.summary("opencode/m2"), "three")
 	note(talk("one", "two", "three", "our staging password is hunter2!, the PIN is four digits"))
 	drain(1)
-	if s, err = r.Snapshot(t.Context(), "HEAD"); err != nil {
-		t.Fatal(err)
-	}
-	n, _, err := s.Node(t.Context(), graph.NodeID("turn/opencode/m3"))
-	if err != nil || strings.Contains(n.Summary, "hunter2") || !strings.Contains(n.Summary, "password is [secret:password-in-prose:") ||
-		!strings.HasSuffix(n.Summary, ", the PIN is four digits") {
-		t.Errorf("%+v, %v", n, err)
-	}
+	said := h.summary("opencode/m3")
+	must.True(t, !strings.Contains(said, "hunter2") && strings.Contains(said, "password is [secret:password-in-prose:") &&
+		strings.HasSuffix(said, ", the PIN is four digits"), "%s", said)
 	note(talk("one", "secret"))
 	must.OK(t, capture.MarkPrivate(dir, talk()))
 	drain(0)

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
@@ -121,41 +123,6 @@ func ownTexts() map[string]string {
 		"mark and text": byteOrderMark + "# Mine\n", "mark and crlf": byteOrderMark + "# Mine\r\n", "one break": "\n",
 		"open fence": "```sh\nmnem integrate codex\n", "comment": "<!-- mine -->\n", "carriage return": "a\r", "braces": "{}",
 	}
-}
-
-// TestRulesRestore takes a section out of the user's own file to the byte, also if lines were added behind it.
-func TestRulesRestore(t *testing.T) {
-	rulesFiles(t, func(t *testing.T, c Client, root, path string) {
-		if c.rules.front != "" {
-			return
-		}
-		for name, own := range ownTexts() {
-			for _, after := range []string{"", "\n## More\n", "more"} {
-				writeFile(t, path, own)
-				if !setRules(t, c, root, path) || setRules(t, c, root, path) {
-					t.Errorf("%s: not changed once", name)
-				}
-				text := fileText(t, path)
-				must.True(t, strings.HasPrefix(text, own), "%s: the user's text is changed: %q", name, text)
-				added := text[len(own):]
-				if strings.Contains(own, "\r\n") && strings.Count(added, "\n") != strings.Count(added, "\r\n") {
-					t.Errorf("%s: lines end in two ways: %q", name, text)
-				}
-				writeFile(t, path, text+after)
-				rulesState(t, c, path, RulesThere)
-				must.True(t, removeRules(t, c, root, path), "%s: nothing was taken out", name)
-				want := own + after
-				got := fileText(t, path)
-				if after != "" && got != want { // a line of the user's is kept from joining another
-					want = own + eolOf([]byte(own)) + after
-				}
-				must.Equal(t, got, want, name)
-				if _, err := os.Stat(path + Backup); err == nil {
-					t.Errorf("%s: the backup is left", name)
-				}
-			}
-		}
-	})
 }
 
 // TestRulesEdited checks that rules the user has edited, and the user's own files under our names, stay unchanged.
@@ -301,14 +268,17 @@ func TestUndo(t *testing.T) {
 	}
 }
 
+// FuzzRules takes a section out of a user's own text to the byte, also if lines were added behind it.
 func FuzzRules(f *testing.F) {
 	codex, _ := Find("codex")
-	f.Add([]byte("# Mine\n"))
-	f.Add([]byte(byteOrderMark + codex.RulesText() + "\r\nx"))
+	f.Add([]byte("# Mine\n"), "")
+	f.Add([]byte(byteOrderMark+codex.RulesText()+"\r\nx"), "")
 	for _, text := range ownTexts() {
-		f.Add([]byte(text))
+		for _, after := range []string{"", "\n## More\n", "more"} {
+			f.Add([]byte(text), after)
+		}
 	}
-	f.Fuzz(func(t *testing.T, text []byte) {
+	f.Fuzz(func(t *testing.T, text []byte, after string) {
 		set, err := codex.rules.set(text, codex.Name)
 		if err != nil || bytes.Equal(set, text) {
 			return
@@ -316,11 +286,18 @@ func FuzzRules(f *testing.F) {
 		if again, err := codex.rules.set(set, codex.Name); err != nil || !bytes.Equal(again, set) {
 			t.Fatalf("not the same the second time: %v, %q", err, again)
 		}
-		if s, _ := sectionOf(text); s != nil {
-			return // an older one
+		if s, _ := sectionOf(text); s != nil || !utf8.ValidString(after) || strings.ContainsAny(after, "\x00<") {
+			return // an older one, or no text
 		}
-		if back, err := codex.rules.remove(set, text, codex.Name); err != nil || !bytes.Equal(back, text) {
-			t.Fatalf("%q became %q, %v", text, back, err)
+		added, own := bytes.CutPrefix(set, text)
+		if crlf := bytes.Contains(text, []byte("\r\n")); !own || crlf && bytes.Count(added, []byte("\n")) != bytes.Count(added, []byte("\r\n")) {
+			t.Fatalf("%q became %q", text, set)
+		}
+		back, err := codex.rules.remove(append(set, after...), text, codex.Name)
+		want := append(bytes.Clone(text), after...)
+		joined := slices.Concat(text, []byte(eolOf(text)), []byte(after)) // a line of the user's is kept from joining another
+		if err != nil || !bytes.Equal(back, want) && (after == "" || !bytes.Equal(back, joined)) {
+			t.Fatalf("%q and %q became %q, %v", text, after, back, err)
 		}
 	})
 }
