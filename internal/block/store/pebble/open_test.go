@@ -143,6 +143,9 @@ func TestReadOnlyDirectory(t *testing.T) {
 	s = openFS(t, testkit.NewCrashFS(mem, locks), Options{ReadOnly: true})
 	must.Get(checkStore(s, 1))(t)
 	must.OK(t, s.Close())
+	for _, why := range []error{syscall.EROFS, syscall.EACCES} {
+		must.True(t, unwritable(&iofs.PathError{Op: "open", Path: "LOCK", Err: why}), "%v does not let a store be read", why)
+	}
 }
 
 func TestKeys(t *testing.T) {
