@@ -1,9 +1,8 @@
 package lint
 
 import (
+	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -185,24 +184,24 @@ func room(importPath string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(importPath, module), "internal/")
 }
 
-func packages(t *testing.T) []listed {
+// goList returns what 'go list' prints of packages as JSON.
+func goList[T any](t *testing.T, env []string, args ...string) (all []T) {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,GoFiles", "./...")
-	cmd.Dir = "../.."
-	out := must.Get(cmd.Output())(t, "go list")
-	dec := json.NewDecoder(strings.NewReader(string(out)))
-	var all []listed
-	for {
-		var p listed
-		err := dec.Decode(&p)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		must.OK(t, err)
+	cmd := exec.Command("go", append([]string{"list"}, args...)...)
+	cmd.Dir, cmd.Env, cmd.Stderr = root, append(os.Environ(), env...), os.Stderr
+	dec := json.NewDecoder(bytes.NewReader(must.Get(cmd.Output())(t, "go list")))
+	for dec.More() {
+		var p T
+		must.OK(t, dec.Decode(&p))
 		all = append(all, p)
 	}
 	must.Require(t, len(all) >= 10, "only %d packages found", len(all))
 	return all
+}
+
+func packages(t *testing.T) []listed {
+	t.Helper()
+	return goList[listed](t, nil, "-json=ImportPath,Imports,GoFiles", "./...")
 }
 
 func TestImportsPointDownward(t *testing.T) {

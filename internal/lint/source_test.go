@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -105,6 +106,19 @@ func sources(t *testing.T) []source {
 	return all
 }
 
+// named yields the names of other packages that a file uses, as PACKAGE.NAME, and where.
+func (s *source) named() iter.Seq2[string, token.Pos] {
+	return func(yield func(string, token.Pos) bool) {
+		for n := range ast.Preorder(s.file) {
+			if sel, ok := n.(*ast.SelectorExpr); ok {
+				if pkg, ok := sel.X.(*ast.Ident); ok && !yield(pkg.Name+"."+sel.Sel.Name, sel.Pos()) {
+					return
+				}
+			}
+		}
+	}
+}
+
 func TestFilesAndFunctionsStayShort(t *testing.T) {
 	for _, s := range sources(t) {
 		if ast.IsGenerated(s.file) {
@@ -138,20 +152,11 @@ func TestPlumbingIsPure(t *testing.T) {
 			must.True(t, imp.Path.Value != `"unicode"`,
 				"%s imports unicode, whose tables change with releases of Go: internal/base/text has its own", s.path)
 		}
-		ast.Inspect(s.file, func(n ast.Node) bool {
-			sel, ok := n.(*ast.SelectorExpr)
-			if !ok {
-				return true
+		for name, at := range s.named() {
+			if why, bad := banned[name]; bad {
+				t.Errorf("%s: %s: %s", s.fset.Position(at), name, why)
 			}
-			pkg, ok := sel.X.(*ast.Ident)
-			if !ok {
-				return true
-			}
-			if why, bad := banned[pkg.Name+"."+sel.Sel.Name]; bad {
-				t.Errorf("%s: %s.%s: %s", s.fset.Position(sel.Pos()), pkg.Name, sel.Sel.Name, why)
-			}
-			return true
-		})
+		}
 	}
 }
 
@@ -224,62 +229,28 @@ func pages(t *testing.T) []string {
 	return all
 }
 
-// link is the target of a link to a file of this tree.
-var link = regexp.MustCompile(`\]\(([^)#:\s]+)[^)]*\)`)
-
-// TestLinksLead follows the links of the pages.
-func TestLinksLead(t *testing.T) {
-	links := 0
-	for _, page := range append(pages(t), root+"/README.md") {
-		text := must.Get(os.ReadFile(page))(t)
-		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
-			if strings.Contains(m[0], "://") {
-				continue
-			}
-			links++
-			must.Get(os.Stat(filepath.Join(filepath.Dir(page), m[1])))(t, page, ": ", m[0], " leads nowhere")
-		}
-	}
-	must.True(t, links >= 20, "%d links", links)
-}
-
 // treePath is the path of a file or folder of this tree, as pages name it.
 var treePath = regexp.MustCompile(`(?m)(?:^|[^\w/.-])((?:internal|cmd|web|testdata|spec|conformance|deploy)/[\w./-]*\w)`)
-
-// TestPathsExist looks up every path of this tree that the pages and NOTICE name.
-func TestPathsExist(t *testing.T) {
-	found := 0
-	for _, page := range append(pages(t), root+"/README.md", root+"/NOTICE", root+"/spec/SPEC.md") {
-		text := must.Get(os.ReadFile(page))(t)
-		for _, m := range treePath.FindAllStringSubmatch(string(text), -1) {
-			found++
-			name := m[1]
-			must.True(t, must.Err(os.Stat(filepath.Join(root, filepath.FromSlash(name)))) == nil,
-				"%s names %s, which does not exist", page, name)
-		}
-	}
-	must.True(t, found >= 50, "%d paths", found)
-}
 
 // shortPath is the path of a file that docs/internals/architecture.md names without its first folder.
 var shortPath = regexp.MustCompile("`([a-z_0-9]+(?:/[a-z_0-9]+)+\\.(?:go|tsx?))`")
 
-// TestShortPathsExist looks up the files that the last table of docs/internals/architecture.md names.
-func TestShortPathsExist(t *testing.T) {
-	page := must.Get(os.ReadFile(root + "/docs/internals/architecture.md"))(t)
+// TestPathsExist looks up every path of this tree that the pages and NOTICE name.
+func TestPathsExist(t *testing.T) {
 	found := 0
-	for _, m := range shortPath.FindAllStringSubmatch(string(page), -1) {
-		found++
-		exists := false
-		for _, under := range []string{"", "internal"} {
-			_, err := os.Stat(filepath.Join(root, under, filepath.FromSlash(m[1])))
-			exists = exists || err == nil
-		}
-		if !exists {
-			t.Errorf("docs/internals/architecture.md names %s, which does not exist", m[1])
+	look := func(page string, paths *regexp.Regexp, under ...string) {
+		for _, m := range paths.FindAllStringSubmatch(string(must.Get(os.ReadFile(page))(t)), -1) {
+			found++
+			must.True(t, slices.ContainsFunc(under, func(dir string) bool {
+				return must.Err(os.Stat(filepath.Join(root, dir, filepath.FromSlash(m[1])))) == nil
+			}), "%s names %s, which does not exist", page, m[1])
 		}
 	}
-	must.True(t, found >= 30, "%d paths", found)
+	for _, page := range append(pages(t), root+"/README.md", root+"/NOTICE", root+"/spec/SPEC.md") {
+		look(page, treePath, "")
+	}
+	look(root+"/docs/internals/architecture.md", shortPath, "", "internal")
+	must.True(t, found >= 80, "%d paths", found)
 }
 
 // opening are calls that wait if a path leads to a named pipe.
@@ -321,25 +292,15 @@ func TestPathsOfUsersAreOpenedWithoutWaiting(t *testing.T) {
 		if strings.HasSuffix(s.path, "_test.go") {
 			continue
 		}
-		ast.Inspect(s.file, func(n ast.Node) bool {
-			sel, ok := n.(*ast.SelectorExpr)
-			if !ok {
-				return true
-			}
-			pkg, ok := sel.X.(*ast.Ident)
-			if !ok || !opening[pkg.Name+"."+sel.Sel.Name] {
-				return true
-			}
+		for name, pos := range s.named() {
+			may := !opening[name]
 			for at := range mayOpen {
-				if strings.HasPrefix(s.path, at) {
-					used[at] = true
-					return true
+				if !may && strings.HasPrefix(s.path, at) {
+					used[at], may = true, true
 				}
 			}
-			t.Errorf("%s: %s.%s waits for the other end of a named pipe: open with internal/base/regular", s.fset.Position(sel.Pos()),
-				pkg.Name, sel.Sel.Name)
-			return true
-		})
+			must.True(t, may, "%s: %s waits for the other end of a named pipe: open with internal/base/regular", s.fset.Position(pos), name)
+		}
 	}
 	for at := range mayOpen {
 		must.True(t, used[at], "%s needs no exception", at)

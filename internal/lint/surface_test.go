@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -11,8 +10,8 @@ import (
 	"go/types"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,32 +22,15 @@ import (
 // surface are the packages that other programs import: nothing that they export names a type of an internal package.
 var surface = []string{"repo", "repo/minilm", "graph", "ipld", "retrieve"}
 
-// exports returns the files of compiled packages that some packages need, by import path.
-func exports(t *testing.T, names []string) map[string]string {
-	t.Helper()
-	args := []string{"list", "-export", "-deps", "-json=ImportPath,Export"}
-	for _, n := range names {
-		args = append(args, module+n)
-	}
-	cmd := exec.Command("go", args...)
-	cmd.Dir = "../.."
-	out := must.Get(cmd.Output())(t, "go list")
-	files := map[string]string{}
-	dec := json.NewDecoder(strings.NewReader(string(out)))
-	for {
-		var p struct{ ImportPath, Export string }
-		err := dec.Decode(&p)
-		if errors.Is(err, io.EOF) {
-			return files
-		}
-		must.OK(t, err)
-		files[p.ImportPath] = p.Export
-	}
-}
-
 // TestPublicSurface walks what the library exports.
 func TestPublicSurface(t *testing.T) {
-	files := exports(t, surface)
+	args, files := []string{"-export", "-deps", "-json=ImportPath,Export"}, map[string]string{}
+	for _, n := range surface {
+		args = append(args, module+n)
+	}
+	for _, p := range goList[struct{ ImportPath, Export string }](t, nil, args...) {
+		files[p.ImportPath] = p.Export
+	}
 	open := func(path string) (io.ReadCloser, error) { return os.Open(files[path]) }
 	from := exported.ForCompiler(token.NewFileSet(), "gc", open)
 	for _, name := range surface {
@@ -143,7 +125,9 @@ func TestTypesOnOtherSystems(t *testing.T) {
 			c := checker{fset: token.NewFileSet(), done: map[string]*types.Package{"unsafe": types.Unsafe}}
 			goos, arch, _ := strings.Cut(system, "/")
 			checked := 0
-			all := c.list(t, goos, arch)
+			all := goList[compiled](t, []string{"CGO_ENABLED=0", "GOOS=" + goos, "GOARCH=" + arch},
+				"-deps", "-test", "-json=ImportPath,Dir,ForTest,GoFiles,ImportMap,Module", "./...") // each after those it imports
+			all = slices.DeleteFunc(all, func(p compiled) bool { return p.ImportPath == "unsafe" || strings.HasSuffix(p.ImportPath, ".test") })
 			tested := map[string]bool{} // has tests in the package itself, with which it is listed once more
 			for _, p := range all {
 				tested[p.path()] = tested[p.path()] || p.ForTest == p.path()
@@ -182,29 +166,6 @@ func (c compiled) path() string {
 type checker struct {
 	fset *token.FileSet
 	done map[string]*types.Package
-}
-
-// list lists the packages of the main module, what they and their tests import, and these first.
-func (c checker) list(t *testing.T, goos, arch string) []compiled {
-	t.Helper()
-	cmd := exec.Command("go", "list", "-deps", "-test", "-json=ImportPath,Dir,ForTest,GoFiles,ImportMap,Module", "./...")
-	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+goos, "GOARCH="+arch)
-	cmd.Stderr = os.Stderr
-	out := must.Get(cmd.Output())(t)
-	var all []compiled
-	dec := json.NewDecoder(strings.NewReader(string(out)))
-	for {
-		var p compiled
-		err := dec.Decode(&p)
-		if errors.Is(err, io.EOF) {
-			return all
-		}
-		must.OK(t, err)
-		if p.ImportPath != "unsafe" && !strings.HasSuffix(p.ImportPath, ".test") {
-			all = append(all, p)
-		}
-	}
 }
 
 // check checks a package: whole, or what it declares.

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"io/fs"
 	"maps"
@@ -136,24 +135,16 @@ func TestWords(t *testing.T) {
 		writeWords(t, found, granted)
 		return
 	}
-	for _, problem := range excess(found, granted) {
-		t.Error(problem)
-	}
-}
-
-// excess names every hit in the packages that have more than the table grants.
-func excess(found map[string][]hit, granted map[string]int) []string {
-	var problems []string
 	for _, dir := range slices.Sorted(maps.Keys(found)) {
 		if len(found[dir]) <= granted[dir] {
 			continue
 		}
-		problems = append(problems, fmt.Sprintf("%s has %d wordings, limit %d: reword these (if code moved here, go test ./internal/lint -run Words -rewrite)", dir, len(found[dir]), granted[dir]))
+		t.Errorf("%s has %d wordings, limit %d: reword these (if code moved here, go test ./internal/lint -run Words -rewrite)",
+			dir, len(found[dir]), granted[dir])
 		for _, h := range found[dir] {
-			problems = append(problems, fmt.Sprintf("%s: %q: write %s", strings.TrimPrefix(h.place, root+"/"), h.text, h.instead))
+			t.Errorf("%s: %q: write %s", strings.TrimPrefix(h.place, root+"/"), h.text, h.instead)
 		}
 	}
-	return problems
 }
 
 // readWords returns the table's count of each package. A table that does not exist yet is empty.
@@ -193,47 +184,4 @@ func writeWords(t *testing.T, found map[string][]hit, granted map[string]int) {
 	must.Require(t, granted == nil || after <= before,
 		"%d hits, the table has %d: reword the new ones", after, before)
 	must.OK(t, os.WriteFile(wordsTable, []byte(b.String()), 0o666))
-}
-
-// TestWordsFound checks that each wording is found in each kind of passage, and that plain prose has no hit.
-func TestWordsFound(t *testing.T) {
-	parse := func(src string) []hit {
-		fset := token.NewFileSet()
-		file := must.Get(parser.ParseFile(fset, "x.go", "package x\n\n"+src, parser.ParseComments))(t)
-		return hits(fset, file)
-	}
-	for _, c := range []struct{ src, text string }{
-		{"// Where it is empty, f fails.\nfunc f() {}", "Where"},
-		{"// f fails. Where\n// not, it returns.\nfunc f() {}", ". Where"},
-		{"// f returns a name, where it has one.\nfunc f() {}", ", where"},
-		{"// x is what\n// y returns.\nvar x int", "is what"},
-		{"// x are those that fit.\nvar x int", "are those that"},
-		{"// x holds names, of which two are free.\nvar x int", "of which"},
-		{"// x counts blocks that are of a tree.\nvar x int", "are of a"},
-		{"// x is to be closed.\nvar x int", "is to be"},
-		{"var x int // read anew", "anew"},
-		{"/* the file beside it */", "beside"},
-		{"// Whoever closes it.", "Whoever"},
-		{"// It counts no more.", "no more."},
-		{"// f is told of each.", "told of"},
-		{"// as far as it goes", "as far as"},
-		{"// its entries at hand", "at hand"},
-		{"func TestNobodyWaits() {}", "Nobody"},
-		{`var err = errors.New("the file changed meanwhile")`, "meanwhile"},
-		{`var err = fmt.Errorf("read %s: nobody has it", "x")`, "nobody"},
-		{`func f(t *testing.T) { t.Run("written anew", nil) }`, "anew"},
-	} {
-		found := parse(c.src)
-		must.True(t, len(found) == 1 && found[0].text == c.text, "%s: found %v, want %q", c.src, found, c.text)
-	}
-	plain := `// Package x finds where a key is stored. No more than two callers may wait; it returns an error if more do.` + "\n" +
-		`var anew, beside = "meanwhile", "nobody"`
-	if found := parse(plain); len(found) > 0 {
-		t.Errorf("plain text: found %v", found)
-	}
-	got := excess(map[string][]hit{"a": {{"a/x.go:1:1", "anew", `"again"`}}, "b": {{"b/x.go:2:1", "anew", `"again"`}}}, map[string]int{"b": 1})
-	if want := []string{"a has 1 wordings, limit 0: reword these (if code moved here, go test ./internal/lint -run Words -rewrite)",
-		`a/x.go:1:1: "anew": write "again"`}; !slices.Equal(got, want) {
-		t.Errorf("excess: %q, want %q", got, want)
-	}
 }
