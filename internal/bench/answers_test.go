@@ -129,14 +129,3 @@ func keepTable(t *testing.T, file, begin, table string) {
 	}
 	must.Same(t, have, table, file, " is out of date: run this test with -rewrite")
 }
-
-// TestAnswersRepeat asks twice: the same bytes come back.
-func TestAnswersRepeat(t *testing.T) {
-	effort.Alone(t)
-	w := newWorld(t)
-	w.copyIn("railway", railway)
-	first, _ := w.bench(0, "answers", "railway", "--json", "--misses")
-	if again, _ := w.bench(0, "answers", "railway", "--json", "--misses"); again != first {
-		t.Errorf("first %s, then %s", first, again)
-	}
-}

@@ -3,7 +3,6 @@ package bench
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	mathrand "math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -12,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -114,65 +112,6 @@ func (w *world) write(name, text string) {
 func (w *world) copyIn(name, from string) {
 	w.t.Helper()
 	must.OK(w.t, os.CopyFS(filepath.Join(w.Dir, name), os.DirFS(from)))
-}
-
-// fakeModels answers as Ollama: vectors of 8 numbers made of the lengths of the texts. With a status
-// every request from a number on fails.
-type fakeModels struct {
-	mu       sync.Mutex
-	requests int
-	texts    []string
-	status   int
-	from     int
-}
-
-func (f *fakeModels) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.requests++
-	var ask struct{ Input []string }
-	err := json.NewDecoder(r.Body).Decode(&ask)
-	if f.status != 0 && f.requests >= f.from {
-		http.Error(w, "out of order", f.status)
-		return
-	}
-	f.texts = append(f.texts, ask.Input...)
-	vectors := make([][]float64, len(ask.Input))
-	for i, text := range ask.Input {
-		vectors[i] = make([]float64, 8)
-		vectors[i][0], vectors[i][len(text)%8] = 0.25, 1
-	}
-	if err != nil || json.NewEncoder(w).Encode(map[string]any{"embeddings": vectors}) != nil {
-		http.Error(w, "not a question", http.StatusBadRequest)
-	}
-}
-
-// fakeJudges answers as rerankers, which like what is last, and as chat models.
-type fakeJudges struct {
-	mu       sync.Mutex
-	requests int
-	said     string // what the chat model says
-	status   int    // of every answer, 0 for 200
-}
-
-func (f *fakeJudges) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.requests++
-	var body struct{ Documents []string }
-	if err := json.NewDecoder(r.Body).Decode(&body); err != nil || f.status != 0 {
-		http.Error(w, "out of order", max(f.status, http.StatusBadRequest))
-		return
-	}
-	message := map[string]any{"content": f.said}
-	results := []any{}
-	for i := range body.Documents {
-		results = append(results, map[string]any{"index": i, "relevance_score": float64(i) / 100})
-	}
-	_ = json.NewEncoder(w).Encode(map[string]any{
-		"results": results, "data": results,
-		"message": message, "choices": []any{map[string]any{"message": message}},
-	})
 }
 
 // serveModel starts a server that ends with the test.

@@ -63,7 +63,7 @@ var floors = []floor{
 	{"programs", "", "cmd/mnem cmd/mnem-bench door/cli/man"},
 	{"tests", "what tests share; tests of the whole from outside", "" +
 		"testkit/differ testkit/must testkit/effort testkit/cases testkit/s3test testkit/storetest testkit/longer testkit/o200k testkit/pgserver testkit/ramdir testkit " +
-		"testkit/synthkit testkit/repofiles testkit/repokit testkit/memkit testkit/verbkit testkit/program base/text/gen base/zones/gen e2e " +
+		"testkit/synthkit testkit/repofiles testkit/repokit testkit/memkit testkit/modelkit testkit/verbkit testkit/program base/text/gen base/zones/gen e2e " +
 		"sharing lint lint/house spec"},
 }
 

@@ -32,136 +32,114 @@ type deployed struct {
 // otherVariables are set by files in deploy but not read by mnem itself.
 var otherVariables = []string{"PGPASSWORD", "GOMEMLIMIT", "XDG_DATA_HOME", "XDG_CONFIG_HOME"}
 
-func parseDeploy(t *testing.T, file string, to func(*yaml.Decoder) error) {
+// documents returns what a file in deploy has.
+func documents(t *testing.T, file string) (all []any) {
 	t.Helper()
-	data := must.Get(os.ReadFile(filepath.Join("..", "..", "..", "deploy", file)))(t)
-	for d := yaml.NewDecoder(bytes.NewReader(data)); ; {
-		if err := to(d); errors.Is(err, io.EOF) {
-			return
-		} else if err != nil {
-			t.Fatalf("%s: %v", file, err)
+	d := yaml.NewDecoder(bytes.NewReader(must.Get(os.ReadFile(filepath.Join("..", "..", "..", "deploy", file)))(t)))
+	for {
+		var doc any
+		err := d.Decode(&doc)
+		if errors.Is(err, io.EOF) {
+			return all
 		}
+		must.OK(t, err, file)
+		all = append(all, doc)
 	}
+}
+
+// at returns what a path of names leads to in a document, nil for nothing. list, texts and pairs are at for what is a
+// list or an object.
+func at(doc any, path string) any {
+	for name := range strings.SplitSeq(path, ".") {
+		m, _ := doc.(map[string]any)
+		doc = m[name]
+	}
+	return doc
+}
+
+func list(doc any, path string) []any {
+	all, _ := at(doc, path).([]any)
+	return all
+}
+
+func texts(doc any, path string) (all []string) {
+	for _, x := range list(doc, path) {
+		all = append(all, fmt.Sprint(x))
+	}
+	return all
+}
+
+func pairs(doc any, path string) map[string]string {
+	all := make(map[string]string)
+	m, _ := at(doc, path).(map[string]any)
+	for name, x := range m {
+		all[name] = fmt.Sprint(x)
+	}
+	return all
 }
 
 // composed returns the servers of the compose file, and the arguments of its database.
 func composed(t *testing.T) (servers []deployed, database []string) {
-	var file struct {
-		Services map[string]struct {
-			Image       string
-			Command     []string
-			Environment map[string]string
-			Ports       []string
-			Healthcheck struct{ Test []string }
-		}
-	}
-	parseDeploy(t, "compose.yaml", func(d *yaml.Decoder) error { return d.Decode(&file) })
 	published := make(map[string]bool)
-	for name, s := range file.Services {
-		for _, p := range s.Ports {
-			if !strings.HasPrefix(p, "127.0.0.1:") {
-				t.Errorf("compose.yaml: %s publishes %s to other machines", name, p)
-			}
-		}
-		if s.Image != "mnem" {
-			database = s.Command
-			if at := slices.Index(s.Healthcheck.Test, "-h"); at < 0 || s.Healthcheck.Test[at+1] != "127.0.0.1" {
-				t.Errorf("the database's health is %q: its first start listens on a socket alone", s.Healthcheck.Test)
-			}
-			continue
-		}
-		one := deployed{file: "compose.yaml", name: name, args: s.Command, env: s.Environment}
-		for _, p := range s.Ports {
+	services, _ := at(documents(t, "compose.yaml")[0], "services").(map[string]any)
+	for name, s := range services {
+		health := texts(s, "healthcheck.test")
+		one := deployed{file: "compose.yaml", name: name, args: texts(s, "command"), env: pairs(s, "environment"), probes: health[len(health)-1:]}
+		for _, p := range texts(s, "ports") {
+			must.True(t, strings.HasPrefix(p, "127.0.0.1:"), "compose.yaml: %s publishes %s to other machines", name, p)
 			i := strings.LastIndexByte(p, ':')
-			if i < 0 || published[p[:i]] {
-				t.Errorf("%s: port %s", name, p)
-				continue
-			}
+			must.True(t, !published[p[:i]], "%s: port %s", name, p)
 			published[p[:i]] = true
 			one.ports = append(one.ports, p[i+1:])
 		}
-		one.probes = append(one.probes, s.Healthcheck.Test[len(s.Healthcheck.Test)-1])
-		servers = append(servers, one)
+		if at(s, "image") == "mnem" {
+			servers = append(servers, one)
+			continue
+		}
+		database = one.args
+		host := slices.Index(health, "-h")
+		must.True(t, host >= 0 && health[host+1] == "127.0.0.1",
+			"the database's health is %q: its first start listens on a socket alone", health)
 	}
 	return servers, database
 }
 
 // manifested returns the servers of the manifest.
 func manifested(t *testing.T) (servers []deployed) {
-	type probe struct {
-		HTTPGet struct{ Path, Port string } `yaml:"httpGet"`
-	}
-	type document struct {
-		Kind     string
-		Metadata struct{ Name string }
-		Data     map[string]string
-		Spec     struct {
-			Ports []struct {
-				Target string `yaml:"targetPort"`
-			}
-			Template struct {
-				Spec struct {
-					Containers []struct {
-						Args    []string
-						Env     []struct{ Name, Value string }
-						EnvFrom []struct {
-							ConfigMapRef struct{ Name string } `yaml:"configMapRef"`
-						} `yaml:"envFrom"`
-						Ports []struct {
-							Name          string
-							ContainerPort int `yaml:"containerPort"`
-						}
-						Startup   probe `yaml:"startupProbe"`
-						Readiness probe `yaml:"readinessProbe"`
-						Liveness  probe `yaml:"livenessProbe"`
-					}
-				}
-			}
-		}
-	}
 	maps, kinds := make(map[string]map[string]string), make(map[string]int)
-	var services []document
-	parseDeploy(t, "kubernetes.yaml", func(d *yaml.Decoder) error {
-		var doc document
-		if err := d.Decode(&doc); err != nil {
-			return err
+	for _, doc := range documents(t, "kubernetes.yaml") {
+		kind, name := fmt.Sprint(at(doc, "kind")), fmt.Sprint(at(doc, "metadata.name"))
+		if kinds[kind]++; kind == "ConfigMap" {
+			maps[name] = pairs(doc, "data")
 		}
-		kinds[doc.Kind]++
-		switch doc.Kind {
-		case "ConfigMap":
-			maps[doc.Metadata.Name] = doc.Data
-		case "Service":
-			services = append(services, doc)
+		if kind == "Service" {
+			must.Equal(t, at(list(doc, "spec.ports")[0], "targetPort"), any("http"))
 		}
-		for _, c := range doc.Spec.Template.Spec.Containers {
-			one := deployed{file: "kubernetes.yaml", name: doc.Metadata.Name, args: c.Args, env: make(map[string]string)}
-			named := make(map[string]string)
-			for _, p := range c.Ports {
-				named[p.Name] = fmt.Sprint(p.ContainerPort)
-				one.ports = append(one.ports, named[p.Name])
+		for _, c := range list(doc, "spec.template.spec.containers") {
+			one := deployed{file: "kubernetes.yaml", name: name, args: texts(c, "args"), env: make(map[string]string)}
+			named := make(map[any]string)
+			for _, p := range list(c, "ports") {
+				named[at(p, "name")] = fmt.Sprint(at(p, "containerPort"))
+				one.ports = append(one.ports, named[at(p, "name")])
 			}
-			for _, from := range c.EnvFrom {
-				for k, v := range maps[from.ConfigMapRef.Name] {
+			for _, from := range list(c, "envFrom") {
+				for k, v := range maps[fmt.Sprint(at(from, "configMapRef.name"))] {
 					one.env[k] = v
 				}
 			}
-			for _, e := range c.Env {
-				one.env[e.Name] = e.Value
+			for _, e := range list(c, "env") {
+				one.env[fmt.Sprint(at(e, "name"))] = fmt.Sprint(at(e, "value"))
 			}
-			for _, p := range []probe{c.Startup, c.Readiness, c.Liveness} {
-				port := named[p.HTTPGet.Port]
-				must.True(t, port != "", "a probe asks port %q, which is none", p.HTTPGet.Port)
-				one.probes = append(one.probes, "http://127.0.0.1:"+port+p.HTTPGet.Path)
+			for _, p := range []string{"startupProbe", "readinessProbe", "livenessProbe"} {
+				port := named[at(c, p+".httpGet.port")]
+				must.True(t, port != "", "%s asks port %v, which is none", p, at(c, p+".httpGet.port"))
+				one.probes = append(one.probes, "http://127.0.0.1:"+port+fmt.Sprint(at(c, p+".httpGet.path")))
 			}
 			servers = append(servers, one)
 		}
-		return nil
-	})
+	}
 	for _, kind := range []string{"ConfigMap", "Deployment", "Service", "PodDisruptionBudget"} {
 		must.Equal(t, kinds[kind], 1, "of kind ", kind)
-	}
-	if len(services) == 0 || len(services[0].Spec.Ports) == 0 || services[0].Spec.Ports[0].Target != "http" {
-		t.Errorf("%+v", services)
 	}
 	return servers
 }

@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -18,46 +17,23 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
-func writeText(text string) func(io.Writer) error {
-	return func(w io.Writer) error {
-		_, err := io.WriteString(w, text)
-		return err
+// TestWriteOut writes to a pipe and a device without replacing them, and waits neither for a reader nor against an interrupt.
+func TestWriteOut(t *testing.T) {
+	says := func(text string) func(io.Writer) error {
+		return func(w io.Writer) error { return must.Err(io.WriteString(w, text)) }
 	}
-}
-
-func isPipe(t *testing.T, path string) bool {
-	t.Helper()
-	info := must.Get(os.Lstat(path))(t)
-	return info.Mode()&os.ModeNamedPipe != 0
-}
-
-func TestWriteOutKeepsAPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	must.OK(t, syscall.Mkfifo(path, 0o600))
-	// Opened for both ends, so that the reader is there.
-	f := must.Get(os.OpenFile(path, os.O_RDWR, 0))(t)
-	defer func() { _ = f.Close() }() // only read
-	must.OK(t, line.WriteOut(t.Context(), path, writeText("through")))
+	err := line.WriteOut(t.Context(), path, says("no process reads"))
+	must.True(t, errors.Is(err, state.ErrInvalid) && strings.Contains(err.Error(), path+" is a named pipe that nothing reads"), "%v", err)
+	f := must.Get(os.OpenFile(path, os.O_RDWR, 0))(t) // both ends, so that the reader is there
+	defer func() { _ = f.Close() }()                  // only read
+	must.OK(t, line.WriteOut(t.Context(), path, says("through")))
 	got := make([]byte, len("through"))
-	if _, err := io.ReadFull(f, got); err != nil || !bytes.Equal(got, []byte("through")) {
-		t.Errorf("read %q: %v", got, err)
-	}
-	must.True(t, isPipe(t, path), "the pipe was replaced")
-}
-
-func TestWriteOutWaitsForNoReader(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "pipe")
-	must.OK(t, syscall.Mkfifo(path, 0o600))
-	err := line.WriteOut(t.Context(), path, writeText("nobody reads"))
-	if !errors.Is(err, state.ErrInvalid) || !strings.Contains(err.Error(), path+" is a named pipe that nothing reads") {
-		t.Errorf("error %v", err)
-	}
-	// A pipe that is full and not read: an interrupt ends the write.
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	must.OK(t, err)
-	defer func() { _ = f.Close() }() // nothing is read
+	must.OK(t, must.Err(io.ReadFull(f, got)))
+	must.Equal(t, string(got), "through")
 	ctx, cancel := context.WithCancel(t.Context())
-	err = line.WriteOut(ctx, path, func(w io.Writer) error {
+	err = line.WriteOut(ctx, path, func(w io.Writer) error { // until it is full
 		go cancel()
 		for {
 			if _, err := io.WriteString(w, strings.Repeat("x", 1<<16)); err != nil {
@@ -65,12 +41,9 @@ func TestWriteOutWaitsForNoReader(t *testing.T) {
 			}
 		}
 	})
-	must.Fail(t, err, context.Canceled, "error")
-}
-
-func TestWriteOutKeepsADevice(t *testing.T) {
+	must.Fail(t, err, context.Canceled)
 	before := must.Get(os.Lstat(os.DevNull))(t)
-	must.OK(t, line.WriteOut(t.Context(), os.DevNull, writeText("gone")))
-	after, err := os.Lstat(os.DevNull)
-	must.True(t, err == nil && os.SameFile(before, after), "the device was replaced: %v", err)
+	must.OK(t, line.WriteOut(t.Context(), os.DevNull, says("gone")))
+	must.True(t, os.SameFile(before, must.Get(os.Lstat(os.DevNull))(t)), "the device was replaced")
+	must.True(t, must.Get(os.Lstat(path))(t).Mode()&os.ModeNamedPipe != 0, "the pipe was replaced")
 }

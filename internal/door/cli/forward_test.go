@@ -3,7 +3,6 @@ package cli_test
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -152,27 +151,6 @@ func TestAskedAgain(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestCancelled interrupts a write that another process makes.
-func TestCancelled(t *testing.T) {
-	dir := newRepo(t)
-	stop := held(t, dir)
-	app := program.In(dir, io.Discard, io.Discard)
-	ctx, cancel := context.WithCancel(t.Context())
-	r, w := io.Pipe()
-	defer func() { _ = r.Close() }()
-	go func() {
-		_, _ = io.WriteString(w, nodeLine("half")+"\n")
-		cancel()
-	}()
-	app.Stdin = r
-	must.Equal(t, cli.Run(ctx, app, []string{"commit", "-m", "x", "-"}), 130, "exit code")
-	if _, out, _ := code(t, program.In(dir, nil, nil), "status"); !strings.Contains(out, "no commit yet") {
-		t.Errorf("%s", out)
-	}
-	stop()
-	program.Ran(t, program.In(dir, nil, nil), "fsck", "--full")
 }
 
 // TestFailedRepository has the disk fail, after which the repository is opened again.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
+	"github.com/mnem-project/mnem/internal/testkit/modelkit"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/ingesting"
 )
@@ -50,7 +51,7 @@ func TestManyAreEmbeddedLater(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.Meaning = new(Sorts)
+			w.Meaning = new(modelkit.Sorts)
 			w.init()
 			w.run(0, "remember", "failed webhooks are sent again five times")
 			release := held(w)
@@ -119,7 +120,7 @@ func (w *world) commitNotes(name string, n int) {
 // The first embeds the nodes without vectors before it closes the repository.
 func TestKeptOpenEmbedsBeforeItEnds(t *testing.T) {
 	w := newWorld(t)
-	w.Meaning = new(Sorts)
+	w.Meaning = new(modelkit.Sorts)
 	w.init()
 	const nodes = state.MeaningNodes + 1
 	w.commitNotes("first", 1)
@@ -162,7 +163,7 @@ func (w *world) conversing() (release func()) {
 // embeds it in the background.
 func TestOldMemoryEmbedsItself(t *testing.T) {
 	w := newWorld(t)
-	w.Meaning = new(Sorts)
+	w.Meaning = new(modelkit.Sorts)
 	must.OK(t, os.CopyFS(filepath.Join(w.Dir, ".mnem"), os.DirFS("../../../testdata/repos/v2/store")))
 	status := w.embedStatus
 	answers := func() {

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mnem-project/mnem/internal/door/line"
+	"github.com/mnem-project/mnem/internal/door/reach"
 	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/verb/operation"
@@ -52,6 +54,29 @@ func ask(
 	}
 	must.Equal(t, got, want, c.Operation.Name, ": outcome: ", err, ": ", &b)
 	return b.String(), failed
+}
+
+func TestMayName(t *testing.T) {
+	w := newWorld(t)
+	c := &line.Line{App: w.App}
+	for _, remote := range []bool{false, true} {
+		c.By.Remote = remote
+		if err := c.MayName("file"); errors.Is(err, line.ErrRemote) != remote {
+			t.Errorf("remote %t: %v", remote, err)
+		}
+		must.OK(t, c.MayName(line.StdinName), "remote ", remote)
+	}
+	for spec, refused := range map[string]bool{
+		"jina:m": true, "static:/etc": true, "hash": true, "": false, reach.ModelConfigured: false, "local": true,
+	} {
+		if err := reach.MayChooseModel(c, spec); errors.Is(err, line.ErrRemote) != refused {
+			t.Errorf("model %q: %v", spec, err)
+		}
+	}
+	if _, _, err := c.Open(t.Context(), "/etc/hosts"); !errors.Is(err, line.ErrRemote) {
+		t.Errorf("open: %v", err)
+	}
+	must.Fail(t, must.Err((reach.VerbHost{C: c}).OpenRoot("/")), line.ErrRemote, "roots")
 }
 
 // TestRunnerOutOfTime sees to it that a call whose time is up is told so, and not a failure of the

@@ -29,19 +29,20 @@ import (
 	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
+	"github.com/mnem-project/mnem/internal/testkit/modelkit"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
 // world holds what the commands of a script meet besides a repository.
 type world struct {
-	models   *cli.Models
+	models   *modelkit.Models
 	now      time.Time // zero for scriptTime
 	ahead    time.Duration
 	out, err bool // terminals
 	typed    []rune
 	hidden   string
 	release  func() // of another process that has the repository, nil for none
-	meaning  *cli.Sorts
+	meaning  *modelkit.Sorts
 	programs []string // that are installed
 	said     int      // turns of the transcript
 	pager    func(words []string) (io.WriteCloser, func() error, error)
@@ -255,7 +256,7 @@ func worldCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		},
 		"meaning": func(ts *testscript.TestScript, w *world, args []string) {
 			if len(args) == 0 {
-				w.meaning = new(cli.Sorts)
+				w.meaning = new(modelkit.Sorts)
 				return
 			}
 			ts.Setenv(args[0], strconv.Itoa(w.meaning.Asked()))
@@ -414,7 +415,7 @@ func writeLines(ts *testscript.TestScript, _ *world, args []string) {
 
 func models(ts *testscript.TestScript, w *world, args []string) {
 	if len(args) == 0 {
-		w.models = &cli.Models{Dims: 8}
+		w.models = &modelkit.Models{Dims: 8}
 		server := httptest.NewServer(w.models)
 		ts.Defer(server.Close)
 		ts.Setenv("MODELS", server.URL)
