@@ -7,34 +7,16 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"os/signal"
 	"strings"
 	"testing"
-	"time"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/mnem-project/mnem/internal/door/cli"
-	"github.com/mnem-project/mnem/internal/door/line"
 	"github.com/mnem-project/mnem/internal/door/mcp"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/ramdir"
 )
 
-// asProgram makes the test binary be the program.
-const asProgram = "TEST_AS_MNEM"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-		code := cli.Run(ctx, line.System(), os.Args[1:])
-		stop()
-		os.Exit(code)
-	}
-	os.Exit(ramdir.Run(m))
-}
+func TestMain(m *testing.M) { os.Exit(ramdir.Run(m)) }
 
 // wire is a client that writes lines and reads what comes back.
 type wire struct {
@@ -162,32 +144,4 @@ func TestAnswersBeforeTheEnd(t *testing.T) {
 		}
 	}
 	must.Equal(t, answered, calls, "answers")
-}
-
-// TestProcess runs the program itself: it answers at once wherever it is, prints nothing but the
-// protocol, and ends with its input.
-func TestProcess(t *testing.T) {
-	bin := must.Get(os.Executable())(t)
-	a := memory(t, facts)
-	for _, version := range []string{"2025-11-25", "2026-07-28"} {
-		cmd := exec.Command(bin, "mcp", "-R", a.Dir)
-		cmd.Env = append(os.Environ(), asProgram+"=1", "MNEM_AUTHOR=ana")
-		var errs strings.Builder
-		cmd.Stderr = &errs
-		client := sdk.NewClient(&sdk.Implementation{Name: "proc", Version: "1"}, nil)
-		s, err := client.Connect(t.Context(), &sdk.CommandTransport{Command: cmd},
-			&sdk.ClientSessionOptions{ProtocolVersion: version})
-		must.OK(t, err, version, ": ", &errs)
-		must.Equal(t, s.InitializeResult().ProtocolVersion, version, "asked")
-		if got := call(t, s, "retrieve", map[string]any{"query": "invoices"}); !strings.Contains(got.text,
-			"svc") && !strings.Contains(got.text, "billing") {
-			t.Errorf("%s: retrieve: %s", version, got.text)
-		}
-		start := time.Now()
-		must.OK(t, s.Close(), version, ": end")
-		if took := time.Since(start); took > 4*time.Second {
-			t.Errorf("%s: ends after %v", version, took)
-		}
-		must.True(t, errs.Len() == 0, "%s: said on standard error: %s", version, &errs)
-	}
 }
