@@ -7,14 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -151,123 +149,4 @@ func TestHooksUnderFire(t *testing.T) {
 	must.True(t, len(times) == 0, "no host said %v", times)
 	left, err := filepath.Glob(filepath.Join(dir, ".mnem", "spool", "*.json"))
 	must.True(t, err == nil && len(left) == 0, "left in the spool: %v, %v", left, err)
-}
-
-// TestHooksWhereNothingCanBeWritten calls hooks where the repository is mounted so that nothing can be written: they end
-// well and print nothing, and what they noted before is still taken in.
-func TestHooksWhereNothingCanBeWritten(t *testing.T) {
-	dir, home := newRepo(t), t.TempDir()
-	mustRun(t, dir, "", "remember", "Thing 3 is what we said first", "--cue", "what did we say of thing 3?")
-	k := &talk{t: t, dir: dir, home: home, name: "talk"}
-	k.say(3)
-	k.hook("stop", 0)
-	before := spooled(t, dir)
-	mount := "mount --bind \"$1\" \"$1\" && mount -o remount,ro,bind \"$1\" && cd \"$1\" && shift && exec \"$@\""
-	readOnly := func(args ...string) *exec.Cmd {
-		cmd := k.command(t.Context(), args...)
-		in := exec.CommandContext(t.Context(), "sh", append([]string{"-c", mount, "sh", dir, program}, args...)...)
-		in.Env, in.Dir = cmd.Env, "/"
-		in.SysProcAttr = &syscall.SysProcAttr{
-			Cloneflags:  syscall.CLONE_NEWNS | syscall.CLONE_NEWUSER,
-			UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
-			GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
-		}
-		return in
-	}
-	if out, err := readOnly("version").CombinedOutput(); err != nil {
-		t.Skipf("no mounts of one's own here: %v: %s", err, out)
-	}
-	if out, err := readOnly("remember", "this cannot be kept").CombinedOutput(); err == nil {
-		t.Fatalf("it can be written: %s", out)
-	}
-	k.say(2)
-	for _, event := range []string{"session-start", "prompt", "stop", "compact", "session-end"} {
-		cmd := readOnly("hook", "claude-code", event)
-		cmd.Stdin = strings.NewReader(k.input())
-		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
-			t.Errorf("%s: %v, %q", event, err, out)
-		}
-	}
-	if after := spooled(t, dir); !maps.Equal(before, after) {
-		t.Errorf("the spool became %q, was %q", after, before)
-	}
-	for _, want := range []string{"3 turns", "2 turns"} { // those that were noted, and those once it can be written again
-		must.Contain(t, mustRunIn(t, k, "capture"), want, "capture")
-		k.hook("stop", 0)
-	}
-}
-
-// spooled are the files that hooks left.
-func spooled(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, ".mnem", "spool", "*"))
-	must.Require(t, err == nil && len(files) > 0, "%q, %v", files, err)
-	out := make(map[string]string)
-	for _, file := range files {
-		data := must.Get(os.ReadFile(file))(t)
-		out[file] = string(data)
-	}
-	return out
-}
-
-// mustRunIn runs a command as the host of a talk does.
-func mustRunIn(t *testing.T, k *talk, args ...string) string {
-	t.Helper()
-	out, err := k.command(t.Context(), args...).CombinedOutput()
-	must.OK(t, err, args, ": ", out)
-	return string(out)
-}
-
-// TestHooksWhereNothingCanBeDone calls hooks where the repository is held, cannot be written or is damaged.
-func TestHooksWhereNothingCanBeDone(t *testing.T) {
-	each := map[string]func(t *testing.T, dir string){
-		"held by another process": func(t *testing.T, dir string) {
-			cmd := command(t.Context(), dir, "hold")
-			out, err := cmd.StdoutPipe()
-			if err == nil {
-				err = cmd.Start()
-			}
-			if err == nil {
-				_, err = out.Read(make([]byte, 1))
-			}
-			must.OK(t, err)
-			t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-		},
-		"damaged": func(t *testing.T, dir string) {
-			must.OK(t, os.WriteFile(filepath.Join(dir, ".mnem", "head"), []byte("no head"), 0o600))
-		},
-		"a configuration that is none": func(t *testing.T, dir string) {
-			must.OK(t, os.WriteFile(filepath.Join(dir, ".mnem", "config.json"), []byte("{"), 0o600))
-		},
-		"the database is gone": func(t *testing.T, dir string) {
-			must.OK(t, os.RemoveAll(filepath.Join(dir, ".mnem", "db")))
-		},
-		"a pipe for a transcript": func(t *testing.T, dir string) {
-			if out, err := exec.Command("mkfifo", filepath.Join(dir, "talk.jsonl")).CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
-		},
-		"a transcript that leads out": func(t *testing.T, dir string) {
-			must.OK(t, os.Symlink("/etc/passwd", filepath.Join(dir, "talk.jsonl")))
-		},
-	}
-	for name, spoil := range each {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			mustRun(t, dir, "", "init")
-			mustRun(t, dir, "", "remember", "Thing 3 is what we said first", "--cue", "what did we say of thing 3?")
-			spoil(t, dir)
-			k := &talk{t: t, dir: dir, home: dir, name: "talk"}
-			for _, event := range []string{"session-start", "prompt", "stop", "compact", "session-end"} {
-				began := time.Now()
-				k.hook(event, 0)
-				if took := time.Since(began); took > 20*time.Second {
-					t.Errorf("%s hangs: %v", event, took)
-				}
-			}
-			if name == "a pipe for a transcript" || name == "a transcript that leads out" {
-				must.Contain(t, mustRun(t, dir, "", "capture"), "0 turns", "capture")
-			}
-		})
-	}
 }

@@ -7,13 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
-	"testing"
 	"time"
 
 	"github.com/mnem-project/mnem/internal/block/store"
@@ -89,26 +87,6 @@ func noSpace(err error) bool {
 // stopped reports whether a call failed since a write of the store itself did, of what it had accepted before: until
 // the store is opened again, which the next call does, all calls fail.
 func stopped(err error) bool { return strings.Contains(err.Error(), core.ErrStopped.Error()) }
-
-// TestNoSpace tells refusals by a full disk from other errors.
-func TestNoSpace(t *testing.T) {
-	exit := func(code int) error {
-		err := exec.CommandContext(t.Context(), "sh", "-c", fmt.Sprint("exit ", code)).Run()
-		return fmt.Errorf("mnem commit: %w: %v: free 9 bytes first", err, store.ErrNoRoom)
-	}
-	for _, c := range []struct {
-		err  error
-		want bool
-	}{
-		{nil, false}, {exit(1), true}, {exit(6), false}, {errors.New("commit: no space left on device"), true},
-		{errors.New("commit: input/output error"), false},
-		{&statusError{http.StatusInternalServerError, "no room on the disk"}, true},
-		{&statusError{http.StatusServiceUnavailable, "no room on the disk"}, false},
-		{&statusError{http.StatusInternalServerError, "a bug"}, false},
-	} {
-		must.Equal(t, noSpace(c.err), c.want, c.err)
-	}
-}
 
 // fullSince is whether the disk was full at any time since a moment.
 func (s *soak) fullSince(began time.Time) bool {

@@ -11,7 +11,6 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,13 +23,12 @@ import (
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
 
-// TestSoak has command lines, MCP clients and readers over HTTP use one repository at once, by every
-// verb that writes, while the process that has it open is killed again and again, and a copy of the
-// directory is made and used. Hooks record conversations, and the disk fills up and is freed again
-// and again, if a small one can be mounted. What was acknowledged is there at the end, once; a write without an
-// answer is there once or not at all; what a full disk refused is not there; nothing else failed, fsck finds
-// nothing, and internal/layout knows every file. In the last quarter nothing is killed and the disk has
-// space, to see whether the server's memory stays as it is.
+// TestSoak has command lines, MCP clients and readers over HTTP use one repository at once, by every verb that writes,
+// while the process that has it open is killed again and again. Hooks record conversations, and the disk fills up and is
+// freed again and again, if a small one can be mounted. What was acknowledged is there at the end, once; a write without
+// an answer is there once or not at all; what a full disk refused is not there; nothing else failed, fsck finds nothing,
+// and internal/layout knows every file. In the last quarter nothing is killed and the disk has space, to see whether the
+// server's memory stays as it is.
 func TestSoak(t *testing.T) {
 	length := effort.Soak(t)
 	s := &soak{
@@ -83,22 +81,17 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// direct kills owners and fills the disk for three quarters of the time, uses a copy in the middle, and returns
-// the server's memory in MiB during the rest.
+// direct kills owners and fills the disk for three quarters of the time, and returns the server's memory in MiB during
+// the rest.
 func (s *soak) direct(v *server, length time.Duration) []int {
 	began := time.Now()
-	var copies, filler sync.WaitGroup
+	var filler sync.WaitGroup
 	fillNoMore := make(chan struct{})
 	filler.Go(func() { s.fill(min(fillEvery, length/5), fillNoMore) })
-	copied := false
 	kill := time.NewTicker(min(killEvery, length/6))
 	defer kill.Stop()
 	for time.Since(began) < length*3/4 {
 		<-kill.C
-		if !copied && time.Since(began) > length/4 {
-			copied = true
-			copies.Go(s.copy)
-		}
 		s.kill()
 	}
 	close(fillNoMore)
@@ -110,51 +103,7 @@ func (s *soak) direct(v *server, length time.Duration) []int {
 		<-sample.C
 		memory = append(memory, v.resident())
 	}
-	copies.Wait()
-	must.True(s.t, copied, "no copy was used")
 	return memory
-}
-
-// snapshot copies the directory while the owner is stopped, as a snapshot of a disk would.
-func (s *soak) snapshot(to string) error {
-	pid, ok := s.owner()
-	if ok {
-		_ = syscall.Kill(pid, syscall.SIGSTOP)
-		defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }()
-	}
-	out, err := exec.Command("cp", "-a", s.dir, to).CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("%w: %s", err, out)
-	}
-	return err
-}
-
-// copy copies the directory and uses the copy while the original goes on.
-func (s *soak) copy() {
-	to := filepath.Join(s.t.TempDir(), "copy")
-	for tries := 1; ; tries++ {
-		err := s.snapshot(to)
-		if err == nil {
-			break
-		}
-		if tries == 20 { // the owner was killed under it, or another process took its place
-			s.t.Errorf("copy: %v", err)
-			return
-		}
-		must.OK(s.t, os.RemoveAll(to))
-	}
-	for i := range 10 {
-		key := fmt.Sprintf("copy/%d", i)
-		ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
-		must.OK(s.t, must.Err(mnem(ctx, to, node(key, "in the copy"), "commit", "-m", "copy", "-")), "in the copy")
-		must.OK(s.t, must.Err(mnem(ctx, to, "", "show", key)), "in the copy")
-		if _, err := mnem(ctx, s.dir, "", "show", key); err == nil {
-			s.t.Errorf("%s was written to the copy and is in the original", key)
-		}
-		cancel()
-	}
-	must.OK(s.t, must.Err(mnem(s.t.Context(), to, "", "fsck", "--full")), "fsck of the copy")
-	s.count("copy used", "ok")
 }
 
 // serve runs 'mnem serve' until done, again whenever it was killed.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -141,13 +142,15 @@ func TestClientsWriteAtOnce(t *testing.T) {
 }
 
 // TestOwnersAreKilled kills the process that has the repository open, again and again while clients
-// write: what was acknowledged survives, and the next process takes over.
+// write, some with signatures: what was acknowledged survives, and the next process takes over.
 func TestOwnersAreKilled(t *testing.T) {
 	const seed = 7
 	kills := effort.Pick(8, 20, 200)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	dir := newRepo(t)
+	mustRun(t, dir, "", "key", "new", "work")
 	var got acknowledged
+	var signed atomic.Int64
 	var longest time.Duration
 	for round := range kills {
 		owner := must.Get(newClient(t.Context(), dir))(t)
@@ -169,8 +172,9 @@ func TestOwnersAreKilled(t *testing.T) {
 			for i := range 3 {
 				key := fmt.Sprintf("r%d/shell/%d", round, i)
 				line := fmt.Sprintf(`{"node":{"key":%q,"type":"Fact"}}`, key)
-				if _, err := mnem(t.Context(), dir, line, "commit", "-m", key, "-"); err == nil {
+				if _, err := mnem(t.Context(), dir, line, "commit", "-m", key, "-", "--sign"); err == nil {
 					got.add(key)
+					signed.Add(1)
 				}
 			}
 		})
@@ -183,5 +187,8 @@ func TestOwnersAreKilled(t *testing.T) {
 		group.Wait()
 	}
 	got.checkSurvived(t, dir)
+	log := mustRun(t, dir, "", "log", "--json", "--signatures", "-n", "100000")
+	n := int64(strings.Count(log, `"signature":"signed"`))
+	must.True(t, n >= signed.Load() && n > 0, "%d signed commits, %d were acknowledged", n, signed.Load())
 	t.Logf("%d acknowledged over %d kills; the next answer took at most %v", len(got.keys), kills, longest)
 }
