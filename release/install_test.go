@@ -64,12 +64,8 @@ func tryInstaller(t *testing.T, host, fails string) {
 	t.Helper()
 	home := t.TempDir()
 	into := filepath.Join(home, "a directory", "bin")
-	if err := os.MkdirAll(into, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(into, "mnem"), []byte("#!/bin/sh\necho old\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	mustOK(t, os.MkdirAll(into, 0o755))
+	mustOK(t, os.WriteFile(filepath.Join(into, "mnem"), []byte("#!/bin/sh\necho old\n"), 0o755))
 	script := strings.NewReplacer("@VERSION@", "1.2.3", "@HOST@", "https://example.invalid").Replace(installer)
 	cmd := exec.Command("sh", "-s", into)
 	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "MNEM_HOST=" + host, "TMPDIR=" + home}
@@ -94,8 +90,6 @@ func programArchive(t *testing.T, word string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	files := []file{{"mnem", 0o755, []byte("#!/bin/sh\necho " + word + "\n")}, {"LICENSE", 0o644, []byte("text")}}
-	if err := writeTarGz(&b, files, time.Unix(0, 0)); err != nil {
-		t.Fatal(err)
-	}
+	mustOK(t, writeTarGz(&b, files, time.Unix(0, 0)))
 	return b.Bytes()
 }

@@ -31,9 +31,7 @@ func packed(t *testing.T) map[string][]byte {
 		shells: []file{{"_mnem", 0o644, []byte("z")}, {"mnem.bash", 0o644, []byte("b")}, {"mnem.fish", 0o644, []byte("f")}},
 	}
 	small := filepath.Join(t.TempDir(), "mnem")
-	if err := os.WriteFile(small, []byte("program"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	mustOK(t, os.WriteFile(small, []byte("program"), 0o755))
 	programs, tests := make(map[string]string), make(map[string]string)
 	for _, target := range platforms {
 		programs[target], tests[target] = small, os.Args[0]
@@ -45,18 +43,11 @@ func packed(t *testing.T) map[string][]byte {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(m.image(programs), m.seal(tests)); err != nil {
-		t.Fatal(err)
-	}
+	mustOK(t, errors.Join(m.image(programs), m.seal(tests)))
 	files := make(map[string][]byte)
-	entries, err := os.ReadDir(m.into)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := mustGet(os.ReadDir(m.into))(t)
 	for _, e := range entries {
-		if files[e.Name()], err = os.ReadFile(filepath.Join(m.into, e.Name())); err != nil {
-			t.Fatal(err)
-		}
+		files[e.Name()] = mustGet(os.ReadFile(filepath.Join(m.into, e.Name())))(t)
 	}
 	return files
 }
@@ -134,10 +125,7 @@ func checkArchives(t *testing.T, files map[string][]byte) {
 
 func zipModes(t *testing.T, data []byte) map[string]int64 {
 	t.Helper()
-	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := mustGet(zip.NewReader(bytes.NewReader(data), int64(len(data))))(t)
 	modes := make(map[string]int64)
 	for _, f := range z.File {
 		modes[f.Name] = int64(f.Mode())
@@ -147,14 +135,8 @@ func zipModes(t *testing.T, data []byte) map[string]int64 {
 
 func unzipped(t *testing.T, data []byte) []byte {
 	t.Helper()
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := mustGet(gzip.NewReader(bytes.NewReader(data)))(t)
+	out := mustGet(io.ReadAll(z))(t)
 	return out
 }
 
@@ -217,13 +199,8 @@ func checkRPM(t *testing.T, data []byte) {
 		t.Skip("no rpm")
 	}
 	at := filepath.Join(t.TempDir(), "a.rpm")
-	if err := os.WriteFile(at, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command("rpm", "--nosignature", "-qp", "--qf", "%{NAME} %{VERSION} %{ARCH} %{LICENSE}\n[%{FILEMODES:perms} %{FILENAMES}\n]", at).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	mustOK(t, os.WriteFile(at, data, 0o644))
+	out := mustGet(exec.Command("rpm", "--nosignature", "-qp", "--qf", "%{NAME} %{VERSION} %{ARCH} %{LICENSE}\n[%{FILEMODES:perms} %{FILENAMES}\n]", at).Output())(t)
 	for _, want := range []string{"mnem 1.2.3~rc.1 aarch64 Apache-2.0\n", "-rwxr-xr-x /usr/bin/mnem\n", "-rw-r--r-- /usr/share/man/man1/mnem.1.gz\n"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("lacks %q:\n%s", want, out)
@@ -261,9 +238,7 @@ func checkImage(t *testing.T, data []byte) {
 			t.Fatalf("%s has %d bytes, want %d", b.Digest, len(data), b.Size)
 		}
 		if to != nil {
-			if err := json.Unmarshal(data, to); err != nil {
-				t.Fatal(err)
-			}
+			mustOK(t, json.Unmarshal(data, to))
 		}
 		return data
 	}
@@ -328,9 +303,7 @@ func checkMaterials(t *testing.T, files map[string][]byte) {
 		BOMFormat  string `json:"bomFormat"`
 		Components []struct{ Name, Purl string }
 	}
-	if err := json.Unmarshal(files["mnem_1.2.3-rc.1_linux_amd64.cdx.json"], &bill); err != nil {
-		t.Fatal(err)
-	}
+	mustOK(t, json.Unmarshal(files["mnem_1.2.3-rc.1_linux_amd64.cdx.json"], &bill))
 	var names []string
 	for _, c := range bill.Components {
 		names = append(names, c.Name)
@@ -353,9 +326,7 @@ func TestRefusedReleases(t *testing.T) {
 		{"", "linux/amd64", "is no earlier release"},
 	} {
 		into := t.TempDir()
-		if err := os.WriteFile(filepath.Join(into, "diary"), []byte("x"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		mustOK(t, os.WriteFile(filepath.Join(into, "diary"), []byte("x"), 0o644))
 		m := &maker{into: into, node: into}
 		if err := m.run(c.version, []string{c.target}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c, err)
@@ -363,5 +334,21 @@ func TestRefusedReleases(t *testing.T) {
 		if entries, err := os.ReadDir(into); err != nil || len(entries) != 1 {
 			t.Errorf("%+v: left %v, %v", c, entries, err)
 		}
+	}
+}
+
+func mustOK(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mustGet takes the results of a call, and returns a function that returns the value: mustGet(f())(t).
+func mustGet[V any](v V, err error) func(t *testing.T) V {
+	return func(t *testing.T) V {
+		t.Helper()
+		mustOK(t, err)
+		return v
 	}
 }
