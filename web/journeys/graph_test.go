@@ -65,9 +65,7 @@ func TestReports(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "report.html")
 	open := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		mustOK(t, os.WriteFile(path, []byte(text), 0o600))
 		o := b.other()
 		o.visit("file://" + path)
 		o.wait("document.querySelector('main')")

@@ -25,9 +25,7 @@ func TestLarge(t *testing.T) {
 			fmt.Fprintf(&lines, `{"edge":{"type":"next","src":"n/%d","dst":"n/%d"}}`+"\n", i, (i-1)/20)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(m.dir, "many.jsonl"), []byte(lines.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	mustOK(t, os.WriteFile(filepath.Join(m.dir, "many.jsonl"), []byte(lines.String()), 0o600))
 	m.mnem("commit", "-m", "many", "many.jsonl")
 	b := inside(t, m)
 	b.reads("Last changed")
@@ -55,14 +53,6 @@ func TestLarge(t *testing.T) {
 	if shown > 2_000 {
 		t.Errorf("%d memories are drawn", shown)
 	}
-	drawn := func() int { return get[int](b, "Number(document.querySelector('.net').dataset.drawn)") }
-	from, since := drawn(), time.Now()
-	time.Sleep(2 * time.Second)
-	t.Logf("%d memories: %.0f pictures a second while they are placed", shown,
-		float64(drawn()-from)/time.Since(since).Seconds())
-	b.run("window.began = performance.now(); for (let i = 0; i < 60; i++) " +
-		"document.querySelector('.zoom button').nextElementSibling.click()")
-	t.Logf("%.1f ms a picture", get[float64](b, "(performance.now() - began) / 60"))
 	b.click(".zoom button", "⤢")
 	b.shot("large-graph")
 }

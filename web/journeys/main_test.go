@@ -118,13 +118,8 @@ func (m *memory) serve(args ...string) {
 	cmd := exec.Command(program, append(args, "--json")...)
 	cmd.Dir = m.dir
 	cmd.Env = append(os.Environ(), "MNEM_AUTHOR=Ada", "MNEM_EMBED_MODEL=off")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		m.t.Fatal(err)
-	}
+	out := mustGet(cmd.StdoutPipe())(m.t)
+	mustOK(m.t, cmd.Start())
 	m.cmd = cmd
 	m.t.Cleanup(m.stop)
 	line, err := bufio.NewReader(out).ReadBytes('\n')
@@ -310,13 +305,8 @@ func (b *tab) shot(name string) {
 		return
 	}
 	time.Sleep(500 * time.Millisecond) // for what moves to come to rest
-	png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644); err != nil {
-		b.t.Fatal(err)
-	}
+	png := mustGet(chromedp.Run(b.ctx, chromedp.CaptureScreenshot()))(b.t)
+	mustOK(b.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644))
 }
 
 // dark lets the page think that its reader wants it dark.
@@ -336,9 +326,7 @@ func (m *memory) named(summary string) string {
 	var list struct {
 		Nodes []struct{ ID, Summary string }
 	}
-	if err := json.Unmarshal([]byte(m.mnem("ls", "--json")), &list); err != nil {
-		m.t.Fatal(err)
-	}
+	mustOK(m.t, json.Unmarshal([]byte(m.mnem("ls", "--json")), &list))
 	for _, n := range list.Nodes {
 		if n.Summary == summary {
 			return n.ID
@@ -357,3 +345,19 @@ func (b *tab) press(item, button string) {
 }
 
 func quoted(s string) string { return `'` + strings.ReplaceAll(s, `'`, `\'`) + `'` }
+
+func mustOK(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mustGet takes the results of a call, and returns a function that returns the value: mustGet(f())(t).
+func mustGet[V any](v V, err error) func(t *testing.T) V {
+	return func(t *testing.T) V {
+		t.Helper()
+		mustOK(t, err)
+		return v
+	}
+}

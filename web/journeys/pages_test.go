@@ -25,9 +25,7 @@ func TestLongText(t *testing.T) {
 	m := empty(t)
 	line := `{"node":{"key":"long","type":"Note","summary":"A long one","content":"` +
 		strings.Repeat("<b>x</b> ", 116_000) + `"}}`
-	if err := os.WriteFile(filepath.Join(m.dir, "long.jsonl"), []byte(line+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	mustOK(t, os.WriteFile(filepath.Join(m.dir, "long.jsonl"), []byte(line+"\n"), 0o600))
 	m.mnem("commit", "-m", "long", "long.jsonl")
 	b := inside(t, m)
 	b.at("#/node/long")
@@ -45,10 +43,7 @@ func TestAccessible(t *testing.T) {
 	if path == "" {
 		t.Skip("AXE names no axe.min.js")
 	}
-	axe, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	axe := mustGet(os.ReadFile(path))(t)
 	b := inside(t, everywhere(t), "--write")
 	for i, page := range append(pages, []string{"#/?menu", "Last changed"}) {
 		at, ready := page[0], page[1]

@@ -60,13 +60,8 @@ func everywhere(t *testing.T) *memory {
 func (m *memory) document(key, text string) {
 	m.t.Helper()
 	node := map[string]any{"key": key, "type": "Chunk", "context": "A guide", "summary": text, "sources": []string{"file:a.md#L1"}}
-	line, err := json.Marshal(map[string]any{"node": node})
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(m.dir, key+".jsonl"), append(line, '\n'), 0o600); err != nil {
-		m.t.Fatal(err)
-	}
+	line := mustGet(json.Marshal(map[string]any{"node": node}))(m.t)
+	mustOK(m.t, os.WriteFile(filepath.Join(m.dir, key+".jsonl"), append(line, '\n'), 0o600))
 	m.mnem("commit", "-m", key, key+".jsonl")
 }
 

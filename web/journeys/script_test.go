@@ -48,16 +48,10 @@ type journey struct {
 //	files, file N, xml       has the page keep the files that it makes; the Nth is in text then; text is XML
 //	shot NAME                keeps a picture, if SHOTS names a directory
 func TestJourneys(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := mustGet(filepath.Glob("testdata/*.txt"))(t)
 	n := 0
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := mustGet(os.ReadFile(file))(t)
 		for _, text := range strings.Split("\n"+string(data), "\n= ")[1:] {
 			n++
 			name, lines, _ := strings.Cut(text, "\n")
@@ -150,9 +144,7 @@ func (j *journey) step(line string) {
 		if more {
 			w[1] += "\n"
 		}
-		if err := os.WriteFile(filepath.Join(j.m.dir, w[0]), []byte(w[1]), 0o600); err != nil {
-			j.t.Fatal(err)
-		}
+		mustOK(j.t, os.WriteFile(filepath.Join(j.m.dir, w[0]), []byte(w[1]), 0o600))
 		return
 	}
 	if !j.ofMemory(verb, j.words(rest), not) {
@@ -189,10 +181,7 @@ func (j *journey) ofMemory(verb string, words []string, not bool) bool {
 		case "empty":
 			j.m = empty(j.t)
 		default:
-			data, err := os.ReadFile(filepath.Join("testdata", "memories", words[0]+".txt"))
-			if err != nil {
-				j.t.Fatal(err)
-			}
+			data := mustGet(os.ReadFile(filepath.Join("testdata", "memories", words[0]+".txt")))(j.t)
 			j.play(string(data))
 		}
 	case "mnem":
