@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -22,6 +21,7 @@ import (
 	"github.com/mnem-project/mnem/internal/door/settings"
 	"github.com/mnem-project/mnem/internal/door/verbs"
 	"github.com/mnem-project/mnem/internal/testkit/must"
+	"github.com/mnem-project/mnem/internal/testkit/verbkit"
 	"github.com/mnem-project/mnem/internal/verb/asking"
 	"github.com/mnem-project/mnem/internal/verb/operation"
 )
@@ -294,42 +294,6 @@ func streams(path string) bool {
 	})
 }
 
-// checkSchemas returns what is wrong with a value by the last of several shapes' JSON Schemas, nil
-// where it is right by one.
-func checkSchemas(t *testing.T, shapes []string, v any) (err error) {
-	t.Helper()
-	for _, shape := range shapes {
-		text, schemaErr := operation.Schema(shape)
-		must.OK(t, schemaErr)
-		var schema jsonschema.Schema
-		must.OK(t, json.Unmarshal(text, &schema), text)
-		closeSchema(&schema)
-		resolved, schemaErr := schema.Resolve(nil)
-		must.OK(t, schemaErr, text)
-		if err = resolved.Validate(v); err == nil {
-			return nil
-		}
-	}
-	return err
-}
-
-// closeSchema refuses members that are not named.
-func closeSchema(s *jsonschema.Schema) {
-	if s == nil {
-		return
-	}
-	if len(s.Properties) > 0 {
-		s.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}}
-	}
-	for _, p := range s.Properties {
-		closeSchema(p)
-	}
-	closeSchema(s.Items)
-	for _, p := range s.AnyOf {
-		closeSchema(p)
-	}
-}
-
 // checkAnswer fails the test unless what a command printed with --json has one of its shapes.
 func checkAnswer(t *testing.T, command, stdout string) {
 	t.Helper()
@@ -343,6 +307,6 @@ func checkAnswer(t *testing.T, command, stdout string) {
 			t.Errorf("%s: %v: %s", command, err, text)
 			return
 		}
-		must.OK(t, checkSchemas(t, allShapes()[command], v), command, " has none of its schemas")
+		must.OK(t, verbkit.CheckShapes(t, allShapes()[command], v), command, " has none of its schemas")
 	}
 }
