@@ -31,6 +31,15 @@ func (w *team) process(machine, stdin string, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// killed starts a process and kills it within a time. It may have ended.
+func killed(t *testing.T, cmd *exec.Cmd, rnd *rand.Rand, within time.Duration) {
+	t.Helper()
+	must.OK(t, cmd.Start())
+	time.Sleep(time.Duration(rnd.Int64N(int64(within))))
+	_ = cmd.Process.Kill() // as above
+	_ = cmd.Wait()
+}
+
 // TestSyncsAtOnce has machines commit and sync with one remote at once, a bucket whose store fails in each way among
 // them: what was acknowledged is there.
 func TestSyncsAtOnce(t *testing.T) {
@@ -107,17 +116,9 @@ func TestSyncKilled(t *testing.T) {
 		w.add("a", fmt.Sprint("a", i), strings.Repeat("of a ", 500))
 		w.ok("a", "sync")
 		w.add("b", fmt.Sprint("b", i), strings.Repeat("of b ", 500))
-		cmd := w.process("b", "", "sync")
-		must.OK(t, cmd.Start())
-		time.Sleep(time.Duration(rnd.Int64N(int64(120 * time.Millisecond))))
-		_ = cmd.Process.Kill() // it may have ended
-		_ = cmd.Wait()
-		for _, m := range []string{"b", "hub"} {
-			var out bytes.Buffer
-			if code := cli.Run(t.Context(), w.app(m, "", &out, &out), []string{"fsck"}); code != 0 {
-				t.Fatalf("%s after kill %d: %s", m, i, &out)
-			}
-		}
+		killed(t, w.process("b", "", "sync"), rnd, 120*time.Millisecond)
+		w.ok("b", "fsck")
+		w.ok("hub", "fsck")
 		w.ok("b", "sync")
 		w.ok("a", "sync")
 		w.same("main", "a", "b", "hub")
@@ -135,11 +136,7 @@ func TestCloneKilled(t *testing.T) {
 	for i := range effort.Pick(6, 30, 100) {
 		m := fmt.Sprint("k", i)
 		_ = w.app(m, "", io.Discard, io.Discard) // makes the directory
-		cmd := w.process(m, "", "clone", w.url, ".")
-		must.OK(t, cmd.Start())
-		time.Sleep(time.Duration(rnd.Int64N(int64(100 * time.Millisecond))))
-		_ = cmd.Process.Kill() // it may have ended
-		_ = cmd.Wait()
+		killed(t, w.process(m, "", "clone", w.url, "."), rnd, 100*time.Millisecond)
 		var out bytes.Buffer
 		code := cli.Run(t.Context(), w.app(m, "", &out, &out), []string{"sync"})
 		if code != 0 && code != 3 {

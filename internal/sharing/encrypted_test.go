@@ -20,7 +20,6 @@ import (
 
 	"github.com/mnem-project/mnem/internal/door/cli"
 	"github.com/mnem-project/mnem/internal/exchange/remote/seal"
-	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
 )
@@ -80,7 +79,7 @@ func (w *team) objects(fn func(name string, data []byte)) {
 // what is stored.
 func (w *team) learned(machine string) (list [][]byte) {
 	w.Helper()
-	words := []string{"Zanzibar", "payroll", "ledger-of", "Bookkeeping", "quarterly", "refs/heads", "main\n", "many7", "age1", "AGE-SECRET"}
+	words := []string{"Zanzibar", "payroll", "ledger-of", "Bookkeeping", "quarterly", "refs/heads", "main\n", "age1", "AGE-SECRET"}
 	var node struct{ ID string }
 	w.json(&node, machine, "show", "ledger-of-zanzibar")
 	for _, word := range append(words, node.ID) {
@@ -99,11 +98,10 @@ func (w *team) learned(machine string) (list [][]byte) {
 }
 
 // TestStoreLearnsNothing searches encrypted stores for all that a memory says, also after a reader was added and removed:
-// nothing of it is there, nor a hash of it. A push of 100 changes is at most 1.3 times as long as without encryption.
+// nothing of it is there, nor a hash of it.
 func TestStoreLearnsNothing(t *testing.T) {
 	t.Parallel()
-	sizes := make(map[string]int)
-	for _, name := range []string{"encrypted", "encrypted-git", "encrypted-s3", "git", "s3"} {
+	for _, name := range []string{"encrypted", "encrypted-git", "encrypted-s3"} {
 		t.Run(name, func(t *testing.T) {
 			w := newTeam(t, over(t, name))
 			w.add("hub", "one", "x")
@@ -112,29 +110,8 @@ func TestStoreLearnsNothing(t *testing.T) {
 			w.run(0, "a", `{"node":{"key":"ledger-of-zanzibar","type":"Bookkeeping","summary":"Zanzibar keeps the payroll"}}`, "commit", "-m",
 				"about Zanzibar", "-")
 			w.ok("a", "push", "--all")
-			size := func() (n int) {
-				if strings.HasSuffix(name, "git") { // as it is sent
-					kept(t, filepath.Join(w.dir, codeDir), func(_ string, data []byte) { n += len(data) })
-					return n
-				}
-				w.objects(func(_ string, data []byte) { n += len(data) })
-				return n
-			}
-			before := size()
-			var changes strings.Builder
-			for n := range 100 {
-				fmt.Fprintf(&changes, `{"node":{"key":"many%d","type":"N","summary":"some text, number %d"}}`+"\n", n, n)
-			}
-			w.run(0, "a", changes.String(), "commit", "-m", "many", "-")
-			w.ok("a", "push")
-			sizes[name] = size() - before
-			t.Logf("a push of 100 changes has %d bytes", sizes[name])
-			if !strings.HasPrefix(name, "encrypted") {
-				return
-			}
-			identity := w.env["MNEM_IDENTITY"]
 			other := w.identity("other")
-			w.env["MNEM_IDENTITY"] = identity
+			w.use("identity")
 			w.ok("a", "remote", "readers", "origin", "--encrypt", other)
 			w.ok("a", "remote", "readers", "origin", "--remove", other)
 			secrets := w.learned("a")
@@ -147,47 +124,9 @@ func TestStoreLearnsNothing(t *testing.T) {
 					}
 				}
 			})
-			if len(secrets) < 15 || seen < 2 {
-				t.Errorf("%d secrets were looked for in %d objects", len(secrets), seen)
-			}
+			must.True(t, len(secrets) >= 14 && seen >= 2, "%d secrets were looked for in %d objects", len(secrets), seen)
 		})
 	}
-	for _, plain := range []string{"git", "s3"} {
-		if with := sizes["encrypted-"+plain]; with*10 > sizes[plain]*13 {
-			t.Errorf("%s: a push of 100 changes has %d bytes, and %d without encryption", plain, with, sizes[plain])
-		}
-	}
-}
-
-// TestDamagedStore changes bytes of an encrypted store: each change is refused.
-func TestDamagedStore(t *testing.T) {
-	t.Parallel()
-	w := newTeam(t, over(t, "encrypted"))
-	w.add("hub", "one", "x")
-	w.clones("a")
-	store, whole := filepath.Join(w.dir, storeDir), filepath.Join(w.dir, "whole")
-	copyStore(t, store, whole)
-	var files []string
-	kept(t, whole, func(name string, _ []byte) { files = append(files, strings.TrimPrefix(name, whole)) })
-	for _, file := range files {
-		if strings.HasSuffix(file, "lock") {
-			continue
-		}
-		data := must.Get(os.ReadFile(filepath.Join(whole, file)))(t)
-		step := max(1, len(data)/effort.Pick(6, 60, 600))
-		for at := len("mnem encrypted 1\n"); at < len(data); at += step {
-			damaged := bytes.Clone(data)
-			damaged[at] ^= 1
-			must.OK(t, os.WriteFile(filepath.Join(store, file), damaged, 0o600))
-			m := fmt.Sprintf("m%d", at)
-			w.refused(1, "", m, "clone", w.url, ".")
-			if _, err := os.Stat(filepath.Join(w.dir, m, ".mnem")); err == nil {
-				t.Errorf("byte %d of %s: something was kept", at, file)
-			}
-		}
-		must.OK(t, os.WriteFile(filepath.Join(store, file), data, 0o600))
-	}
-	w.clones("b")
 }
 
 // storeKey returns the key of an encrypted store as a machine knows it.

@@ -251,37 +251,3 @@ func TestHostileClients(t *testing.T) {
 	}
 	must.OK(t, err)
 }
-
-// TestOlderServer pushes a history with a purged part to a server that knows nothing of what others
-// purged: what it took in is pushed, and it is said that the remote was not told.
-func TestOlderServer(t *testing.T) {
-	asked := 0
-	w := newTeam(t, carrier{name: "http", url: func(_ *team, dir string) string {
-		to := must.Get(url.Parse(served(t, dir)))(t)
-		proxy := httputil.NewSingleHostReverseProxy(to)
-		older := httptest.NewServer(http.HandlerFunc(func(res http.ResponseWriter, req *http.Request) {
-			if strings.HasSuffix(req.URL.Path, "/pack_redactions") || strings.HasSuffix(req.URL.Path, "/pack_redact") {
-				asked++
-				http.NotFound(res, req)
-				return
-			}
-			req.Host = to.Host
-			proxy.ServeHTTP(res, req)
-		}))
-		t.Cleanup(older.Close)
-		return older.URL
-	}})
-	w.ok("a", "init")
-	w.ok("a", "remote", "add", "origin", w.url)
-	w.add("a", "secret", secretText)
-	w.ok("a", "push")
-	w.ok("a", "purge", "secret", "--reason", "asked for", "--yes")
-	w.add("a", "one", "x")
-	if _, errs := w.run(0, "a", "", "push"); !strings.Contains(errs, "may still be at origin") {
-		t.Errorf("push: %q", errs)
-	}
-	w.ok("a", "sync")
-	w.same("main", "a", "hub")
-	must.True(t, asked == 0, "asked %d times for what is not there", asked)
-	w.ok("b", "clone", w.url, ".")
-}

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/mnem-project/mnem/internal/testkit/must"
 )
@@ -97,7 +96,7 @@ func matrix() (list []scenario) {
 	return append(list, special()...)
 }
 
-// special are scenarios of what is large, signed, configured or kept elsewhere.
+// special are scenarios of what is large.
 func special() []scenario {
 	return []scenario{
 		{name: "many branches", do: func(w *team) {
@@ -109,26 +108,6 @@ func special() []scenario {
 			w.ok("a", "push", "--all")
 			w.ok("b", "fetch")
 			must.True(w, w.at("b", "refs/remotes/origin/heads/b89") != "", "a branch did not come")
-		}},
-
-		{name: "backup", do: func(w *team) {
-			w.ok("a", "init")
-			w.add("a", "one", "x")
-			w.ok("a", "branch", "side")
-			w.ok("a", "tag", "v1")
-			url := w.url
-			if !strings.Contains(url, "://") {
-				url = fileURL(url)
-			}
-			w.ok("a", append([]string{"remote", "add", "safe", url}, w.encrypt...)...)
-			w.ok("a", "push", "safe", "--all", "--tags", "--sessions")
-			w.run(0, "a", `{"node":{"key":"one","type":"N","summary":"amended"}}`, "commit", "--amend", "-m", "x", "-")
-			w.ok("a", "push", "safe", "--all", "--tags", "--sessions", "--force")
-			w.ok("b", "clone", url, ".")
-			w.same("main", "a", "b", "hub")
-			if w.at("b", "refs/tags/v1") != w.at("a", "refs/tags/v1") || w.at("b", "refs/remotes/origin/heads/side") == "" {
-				w.Error("a ref is not in the backup")
-			}
 		}},
 		{name: "huge node", do: func(w *team) {
 			w.clones("a")

@@ -2,15 +2,11 @@ package sharing_test
 
 import (
 	"io"
-	"net/http"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/door/cli"
@@ -92,38 +88,4 @@ func TestReadsWriteNothing(t *testing.T) {
 			must.True(t, slices.Contains(before, name), "mnem %q made %s", args, name)
 		}
 	}
-}
-
-// TestTransferBlocksNoCommand runs a sync whose server does not answer yet: other commands still use the repository.
-func TestTransferBlocksNoCommand(t *testing.T) {
-	t.Parallel()
-	w := newTeam(t, over(t, "path"))
-	w.add("hub", "one", "x")
-	w.clones("a")
-	w.add("a", "two", "y")
-	target := must.Get(url.Parse(served(t, filepath.Join(w.dir, "hub"))))(t)
-	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
-	asked, goOn := make(chan struct{}, 100), make(chan struct{})
-	s := spoils(t, target.String())
-	waits := func(to http.ResponseWriter, r *http.Request) {
-		asked <- struct{}{}
-		<-goOn
-		proxy.ServeHTTP(to, r)
-	}
-	answer := http.HandlerFunc(waits)
-	w.ok("a", "remote", "add", "--force", "origin", s.URL)
-	s.answer.Store(&answer)
-	done := make(chan int, 1)
-	go func() { done <- cli.Run(t.Context(), w.app("a", "", io.Discard, io.Discard), []string{"sync"}) }()
-	for range 2 { // within the first round, and once more
-		select {
-		case <-asked:
-		case <-time.After(time.Minute):
-			t.Fatal("the server is not asked")
-		}
-		w.add("a", "while "+time.Now().String(), "z")
-		goOn <- struct{}{}
-	}
-	close(goOn)
-	must.Equal(t, <-done, 0, "sync: exit code")
 }

@@ -1,6 +1,7 @@
 package sharing_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -180,6 +181,25 @@ func (w *team) commands() map[string]func(ts *testscript.TestScript, neg bool, a
 		all[machine] = func(ts *testscript.TestScript, _ bool, args []string) { run(ts, 0, machine, args) }
 	}
 	return all
+}
+
+// damageStore changes bytes in the middle of every file of a store.
+func damageStore(t *testing.T, dir string) {
+	t.Helper()
+	err := filepath.WalkDir(filepath.Join(dir, ".mnem"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() == "config.json" {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err == nil && len(data) > 8 {
+			for i := len(data) / 3; i < len(data); i += 7 {
+				data[i] ^= 0x55
+			}
+			err = os.WriteFile(path, data, 0o600)
+		}
+		return err
+	})
+	must.OK(t, err)
 }
 
 func captured(ts *testscript.TestScript, name, expr string) {
