@@ -114,7 +114,7 @@ func (s *Snapshot) Sizes() (nodes, edges, marks, vectors uint64) {
 // node that was purged is stood in for by one with its id, the type RedactedType and a summary that
 // says why; Redactions.Read of the CID tells it from others.
 func (s *Snapshot) Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID, error) {
-	n, c, err := state.Fetch(ctx, s.Repo.KeptNodes(s.State.Get), s.State.Nodes, id[:],
+	n, c, err := state.Fetch(ctx, s.KeptNodes(), s.State.Nodes, id[:],
 		func(ctx context.Context, get store.Getter, c ipld.CID) (*graph.Node, error) {
 			return state.ReadShown(ctx, get, id, c)
 		})
@@ -126,7 +126,7 @@ func (s *Snapshot) Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID
 
 // KeptNodes returns a reader of the blocks of nodes through the cache of those read last. What it returns must not be
 // changed.
-func (r *Repo) KeptNodes(get store.Getter) store.Getter { return keptNodes{get, &r.NodeBlocks} }
+func (s *Snapshot) KeptNodes() store.Getter { return keptNodes{s.State.Get, &s.Repo.NodeBlocks} }
 
 type keptNodes struct {
 	store.Getter

@@ -170,7 +170,7 @@ func (g graphView) Node(ctx context.Context, id graph.ID) (*graph.Node, ipld.CID
 		return found.node, found.cid, nil
 	}
 	st := g.State
-	n, c, err := state.Fetch(ctx, g.s.Repo.KeptNodes(st.Get), st.Nodes, id[:], commit.ReadNode)
+	n, c, err := state.Fetch(ctx, g.s.KeptNodes(), st.Nodes, id[:], commit.ReadNode)
 	if err == nil && n == nil || errors.Is(err, store.ErrRedacted) {
 		err = fmt.Errorf("%w: %s", source.ErrNoNode, id)
 	}
