@@ -80,22 +80,21 @@ func (m *linkMaker) bucket(id graph.ID, side adjacency.Direction) (b links.Bucke
 // linkChanges yields the nodes whose links differ between two states, as they are in to.
 func linkChanges(ctx context.Context, from, to *state.State) iter.Seq2[links.Change, error] {
 	return func(yield func(links.Change, error) bool) {
-		ids, err := relinked(ctx, from, to)
+		nodes, err := relinked(ctx, from, to)
 		var m *linkMaker
 		if err == nil {
 			m, err = newLinkMaker(ctx, to)
 		}
-		for _, id := range ids {
+		for _, n := range nodes {
 			if err != nil {
 				break
 			}
-			c := links.Change{Node: links.Node{ID: id}}
-			if c.Known, err = hasLinks(ctx, from, id); err == nil {
-				c.Out, err = m.bucket(id, adjacency.Out)
-			}
+			c := links.Change{Node: links.Node{ID: n.id}}
+			c.Out, err = m.bucket(n.id, adjacency.Out)
 			if err == nil {
-				c.In, err = m.bucket(id, adjacency.In)
+				c.In, err = m.bucket(n.id, adjacency.In)
 			}
+			c.Known = c.Out.Degree+c.In.Degree > n.more
 			if err == nil && !yield(c, nil) {
 				return
 			}
@@ -106,20 +105,19 @@ func linkChanges(ctx context.Context, from, to *state.State) iter.Seq2[links.Cha
 	}
 }
 
-func hasLinks(ctx context.Context, s *state.State, id graph.ID) (bool, error) {
-	for _, side := range []adjacency.Direction{adjacency.Out, adjacency.In} {
-		for _, err := range s.Adjacency().Bucket(ctx, id, side, "", nil) { // counting would read where the bucket ends too
-			return err == nil, err
-		}
-	}
-	return false, nil
+// A relinkedNode is a node whose links differ between two states.
+type relinkedNode struct {
+	id   graph.ID
+	more int // edges than before, on both sides
 }
 
 // relinked returns the nodes whose links differ between two states, ascending.
-func relinked(ctx context.Context, from, to *state.State) (ids []graph.ID, err error) {
-	add := func(id graph.ID) {
-		if len(ids) == 0 || ids[len(ids)-1] != id { // a hub that was filled is one node
-			ids = append(ids, id)
+func relinked(ctx context.Context, from, to *state.State) (nodes []relinkedNode, err error) {
+	add := func(id graph.ID, more int) {
+		if last := len(nodes) - 1; last >= 0 && nodes[last].id == id { // a hub that was filled is one node
+			nodes[last].more += more
+		} else {
+			nodes = append(nodes, relinkedNode{id, more})
 		}
 	}
 	for _, trees := range [][2]*prolly.Map{{from.Out, to.Out}, {from.In, to.In}} {
@@ -127,7 +125,13 @@ func relinked(ctx context.Context, from, to *state.State) (ids []graph.ID, err e
 			if err != nil {
 				return nil, err
 			}
-			add(graph.ID(c.Key))
+			more := 0
+			if c.Old == nil {
+				more = 1
+			} else if c.New == nil {
+				more = -1
+			}
+			add(graph.ID(c.Key), more)
 		}
 	}
 	prefix := edgeMarks()
@@ -147,12 +151,17 @@ func relinked(ctx context.Context, from, to *state.State) (ids []graph.ID, err e
 			return nil, err
 		}
 		if e != nil {
-			add(e.Src)
-			add(e.Dst)
+			add(e.Src, 0)
+			add(e.Dst, 0)
 		}
 	}
-	slices.SortFunc(ids, graph.ID.Compare)
-	return slices.Compact(ids), nil
+	slices.SortFunc(nodes, func(a, b relinkedNode) int { return a.id.Compare(b.id) })
+	all := nodes
+	nodes = nodes[:0]
+	for _, n := range all {
+		add(n.id, n.more)
+	}
+	return nodes, nil
 }
 
 // scanner yields all entries of a tree in their order.
