@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -44,15 +43,11 @@ func TestExpectOfRefs(t *testing.T) {
 			return must.Err(r.Branches().Create(ctx, "b", "", opt))
 		}},
 		{"rename", &two, func(opt core.RefOptions) error { return r.Branches().Rename(ctx, "b", "c", opt) }},
-		{"remove", &two, func(opt core.RefOptions) error {
-			return must.Err(r.Branches().Remove(ctx, "b", opt))
-		}},
+		{"remove", &two, func(opt core.RefOptions) error { return must.Err(r.Branches().Remove(ctx, "b", opt)) }},
 		{"move a tag", &two, func(opt core.RefOptions) error {
 			return must.Err(r.Tags().Create(ctx, "v1", "", core.TagOptions{RefOptions: opt}))
 		}},
-		{"remove a tag", &none, func(opt core.RefOptions) error {
-			return must.Err(r.Tags().Remove(ctx, "v1", opt))
-		}},
+		{"remove a tag", &none, func(opt core.RefOptions) error { return must.Err(r.Tags().Remove(ctx, "v1", opt)) }},
 	} {
 		err := c.do(core.RefOptions{Stamp: repokit.By, Force: true, Expect: c.want})
 		var wrong *state.ExpectError
@@ -87,33 +82,6 @@ func TestRenameWithMerge(t *testing.T) {
 	must.Get(history.Undo(ctx, r, "", repokit.By))(t)
 	v = repokit.ViewOf(t, r)
 	must.True(t, v["refs/conflicts/merge/trunk"] != "" && v["refs/heads/trunk"] != "", "undo brings back %v", v)
-}
-
-func TestTags(t *testing.T) {
-	r, ctx := repokit.OpenMem(t), t.Context()
-	_, err := r.Tags().Create(ctx, "v1", "", core.TagOptions{RefOptions: repokit.RefOptions})
-	must.True(t, errors.Is(err, store.ErrNotFound), "a tag of nothing: %v", err)
-	one := repokit.Fact(t, r, "", "one")
-	must.Get(r.Tags().Create(ctx, "plain", "", core.TagOptions{RefOptions: repokit.RefOptions}))(t)
-	made := must.Get(r.Tags().Create(ctx, "v1", "plain",
-		core.TagOptions{RefOptions: repokit.RefOptions, Annotate: true, Message: "why"}))(t)
-	nested := must.Get(r.Tags().Create(ctx, "v2", "v1",
-		core.TagOptions{RefOptions: repokit.RefOptions, Annotate: true}))(t)
-	must.Equal(t, nested.Record.Target, one, "a tag of a tag is")
-	all := must.Get(r.Tags().List(ctx))(t)
-	var got []string
-	for _, tag := range all {
-		got = append(got, fmt.Sprint(tag.Name, " ", tag.Commit == one, " ", tag.Record != nil))
-	}
-	must.Same(t, got, []string{"plain true false", "v1 true true", "v2 true true"})
-	for _, rev := range []string{"v1", "refs/tags/v1", made.CID.String(), "v1^{}", "v1^0"} {
-		c := must.Get(r.Revisions().Resolve(ctx, rev))(t)
-		must.True(t, c == one, "%s is %s", rev, c)
-	}
-	must.Fail(t, must.Err(r.Tags().Create(ctx, "v3", "", core.TagOptions{
-		RefOptions: repokit.RefOptions, Annotate: true, Message: strings.Repeat("m", 1<<17),
-	})), state.ErrInvalid, "a message that is too long")
-	must.Fail(t, must.Err(r.Revisions().Resolve(ctx, "refs/tags/v3")), store.ErrNotFound)
 }
 
 // TestRefTravels reads back what a ref leads to.

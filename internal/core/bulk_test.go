@@ -180,8 +180,7 @@ func keysOf(changes state.Changes) iter.Seq[graph.Change] {
 	}
 }
 
-// TestBulkAllocations bounds what a large commit allocates for each node with three edges, trees and
-// index included.
+// TestBulkAllocations bounds what a large commit allocates for each node with three edges, trees and index included.
 func TestBulkAllocations(t *testing.T) {
 	effort.Alone(t)
 	const nodes, most = 4000, 60
@@ -236,9 +235,8 @@ func scratchIn(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// TestBulkApart makes a commit of so many edges that they do not wait in memory, with some that are
-// given twice, changed and removed, on disk and in a store that has no other room. A file that cannot be
-// removed does not matter.
+// TestBulkApart makes a commit of so many edges that they do not wait in memory, with some that are given twice,
+// changed and removed, on disk and in a store that has no other room. A file that cannot be removed does not matter.
 func TestBulkApart(t *testing.T) {
 	const nodes, each = 1500, 45
 	ref := func(i int) graph.Ref { return graph.Ref{Key: fmt.Sprintf("n%d", i)} }
@@ -285,8 +283,7 @@ func TestBulkApart(t *testing.T) {
 			st = onDisk
 		}
 		r := must.Get(care.New(t.Context(), st, repokit.By, core.Options{}))(t)
-		res, err := r.Commit(t.Context(), changes, core.CommitOptions{Stamp: repokit.By, Message: "bulk"})
-		must.OK(t, err)
+		res := must.Get(r.Commit(t.Context(), changes, core.CommitOptions{Stamp: repokit.By, Message: "bulk"}))(t)
 		if want == nil {
 			want, derived = res, derivedCIDs(t, st)
 		}

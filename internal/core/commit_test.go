@@ -1,7 +1,6 @@
 package core_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,8 +11,6 @@ import (
 	"testing/iotest"
 
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/block/store/mem"
-	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
@@ -22,8 +19,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// TestOrderAndBatchesLeaveNoTrace commits the same facts in several orders and batches: the graph
-// must have one CID.
+// TestOrderAndBatchesLeaveNoTrace commits the same facts in several orders and batches: the graph must have one CID.
 func TestOrderAndBatchesLeaveNoTrace(t *testing.T) {
 	effort.Alone(t)
 	t.Parallel()
@@ -103,16 +99,6 @@ func TestDanglingStage(t *testing.T) {
 	must.Get(commitStaged(t, r))(t, "the branch has the missing node by now")
 }
 
-// TestStageBothBegin stages in an empty repository whose first commit comes from elsewhere.
-func TestStageBothBegin(t *testing.T) {
-	r := repokit.OpenMem(t)
-	repokit.StageLines(t, r, `{"node":{"key":"bob","type":"Person"}}`)
-	repokit.Lines(t, r, repokit.TwoPeople)
-	res := must.Get(commitStaged(t, r))(t)
-	must.Equal(t, repokit.Sizes(repokit.Head(t, r)), [4]uint64{3, 1, 0, 0}, "sizes")
-	must.Equal(t, res.Nodes.Added, 1, "sizes")
-}
-
 // TestReadChangesAsReader compares the changes of many lines, some long, blank or wrong, with those that
 // a reader returns one by one.
 func TestReadChangesAsReader(t *testing.T) {
@@ -180,43 +166,6 @@ func oneByOne(in io.Reader) (all []string, err error) {
 		}
 		all = append(all, show(c))
 	}
-}
-
-// TestKinds compares counts with those of a walk over every record, before and after a change.
-func TestKinds(t *testing.T) {
-	ctx := context.Background()
-	r := must.Get(care.New(ctx, mem.New(), repokit.By, core.Options{}))(t)
-	defer func() { must.OK(t, r.Close()) }()
-	var lines strings.Builder
-	for i := range 40 {
-		fmt.Fprintf(&lines, `{"node":{"key":"n%d","type":"T%d","summary":"s%d"}}`+"\n", i, i%3, i)
-		if i > 0 {
-			fmt.Fprintf(&lines, `{"edge":{"type":"e%d","src":"n%d","dst":"n%d"}}`+"\n", i%2, i, i-1)
-		}
-	}
-	repokit.CommitBy(t, r, repokit.By, "all", lines.String())
-	repokit.CommitBy(t, r, repokit.By, "more", `{"remove":{"node":"n3"}}
-{"mark":{"node":"n5","state":"stale"}}
-{"mark":{"node":"n6","state":"forgotten"}}
-{"mark":{"node":"n7","state":"stale"}}
-`)
-	s := repokit.Head(t, r)
-	want := state.KindCounts{
-		Nodes: map[string]int{}, Edges: map[string]int{},
-		Marks: map[graph.State]int{"stale": 2, "forgotten": 1},
-	}
-	for e, err := range s.Nodes(ctx, graph.ID{}) {
-		must.OK(t, err)
-		want.Nodes[e.Node.Type]++
-	}
-	for e, err := range s.Edges(ctx, graph.ID{}) {
-		must.OK(t, err)
-		want.Edges[e.Edge.Type]++
-	}
-	last := 0
-	got := must.Get(s.Kinds(ctx, func(done int) { last = done }))(t)
-	must.Same(t, *got, want, "counts")
-	must.Equal(t, last, 39+37+3, "reported")
 }
 
 func prop(t testing.TB, n *graph.Node, name string) ipld.Value {

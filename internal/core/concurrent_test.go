@@ -4,15 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/block/store"
@@ -71,64 +67,6 @@ func TestConcurrentGoroutines(t *testing.T) {
 	all.Wait()
 	must.OK(t, errors.Join(errs...))
 	checkFacts(t, r, names, n)
-}
-
-// The variables that make this test binary a writing process.
-const (
-	writerVar = "MNEM_TEST_FACTS_WRITER"
-	dirVar    = "MNEM_TEST_FACTS_DIR"
-	countVar  = "MNEM_TEST_FACTS_COUNT"
-)
-
-// TestFactsWriter is the writing process of TestConcurrentProcesses. It reopens the repository for
-// every few facts, as commands do.
-func TestFactsWriter(t *testing.T) {
-	writer := os.Getenv(writerVar)
-	if writer == "" {
-		t.Skip("run by TestConcurrentProcesses")
-	}
-	n := must.Get(strconv.Atoi(os.Getenv(countVar)))(t)
-	for i := range n {
-		r := must.Get(care.Open(os.Getenv(dirVar), core.Options{Wait: time.Minute, PID: os.Getpid()}))(t)
-		key, text := repokit.FactLines(writer, i)
-		repokit.Lines(t, r, text)
-		must.OK(t, r.Close())
-		fmt.Println("acknowledged", key)
-	}
-}
-
-func TestConcurrentProcesses(t *testing.T) {
-	t.Parallel()
-	const writers = 4
-	n := factsEach(4)
-	dir := t.TempDir()
-	r := must.Get(care.Init(t.Context(), dir, repokit.By, core.Options{}))(t)
-	repokit.Lines(t, r, `{"node":{"key":"hub","type":"Hub"}}`)
-	must.OK(t, r.Close())
-	var names []string
-	outs := make([]string, writers)
-	var all sync.WaitGroup
-	for w := range writers {
-		name := fmt.Sprintf("p%d", w)
-		names = append(names, name)
-		all.Go(func() {
-			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFactsWriter$")
-			cmd.Env = append(os.Environ(), writerVar+"="+name, dirVar+"="+dir, countVar+"="+strconv.Itoa(n))
-			out, err := cmd.CombinedOutput()
-			if outs[w] = string(out); err != nil {
-				outs[w] += err.Error()
-			}
-		})
-	}
-	all.Wait()
-	for _, out := range outs {
-		got := strings.Count(out, "acknowledged")
-		must.Require(t, got == n, "%d of %d facts acknowledged:\n%s", got, n, out)
-	}
-	again := must.Get(care.Open(dir, core.Options{}))(t)
-	checkFacts(t, again, names, n)
-	repokit.CheckClean(t, again)
-	must.OK(t, again.Close())
 }
 
 // TestBase makes changes against commits that are no longer the newest.

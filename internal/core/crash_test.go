@@ -355,7 +355,6 @@ func TestKill(t *testing.T) {
 		must.OK(t, repokit.QuickClean(r), "round ", rounds)
 		must.OK(t, r.Close())
 	}
-	t.Logf("%d commits in %d rounds", len(printed), rounds)
 	r := must.Get(care.Open(dir, core.Options{}))(t)
 	repokit.CheckClean(t, r)
 	must.OK(t, r.Close())

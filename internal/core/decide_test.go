@@ -245,9 +245,8 @@ func TestCollectionsDuringReads(t *testing.T) {
 	var commits []ipld.CID
 	for i := range 40 {
 		key := fmt.Sprint(i)
-		res, err := r.Decide(t.Context(), core.DecideOptions{CommitOptions: core.CommitOptions{Stamp: decideBy}},
-			addNode(t.Context(), key))
-		must.OK(t, err)
+		res := must.Get(r.Decide(t.Context(), core.DecideOptions{CommitOptions: core.CommitOptions{Stamp: decideBy}},
+			addNode(t.Context(), key)))(t)
 		commits = append(commits, res.Commit)
 	}
 	read := 0

@@ -184,8 +184,7 @@ func TestEditTableRefusesWhatNoTreeTakes(t *testing.T) {
 		"an edit that cannot be kept was taken")
 }
 
-// TestCIDSet compares a set with a map, of both codecs: the same bytes as a raw block and as a record
-// are two members.
+// TestCIDSet compares a set with a map, of both codecs: the same bytes as a raw block and as a record are two members.
 func TestCIDSet(t *testing.T) {
 	const n = 20_000
 	var s state.CidSet
@@ -224,7 +223,6 @@ func TestCIDSetMemory(t *testing.T) {
 		s.Add(repokit.Numbered(ipld.DagCBOR, i))
 	}
 	each := (heap() - before) / n
-	t.Logf("%d bytes for each of %d", each, n)
 	must.True(t, each <= 36, "%d bytes for each CID", each)
 	runtime.KeepAlive(s)
 }

@@ -112,9 +112,7 @@ func movingWays(ctx context.Context) map[string]func(*core.Repo) error {
 		"cherry-pick": func(r *core.Repo) error {
 			return must.Err(merging.CherryPick(ctx, r, "other", core.MergeOptions{CommitOptions: with}))
 		},
-		"restore": func(r *core.Repo) error {
-			return must.Err(merging.Restore(ctx, r, "HEAD~2", []string{"v"}, with))
-		},
+		"restore": func(r *core.Repo) error { return must.Err(merging.Restore(ctx, r, "HEAD~2", []string{"v"}, with)) },
 		"amend": func(r *core.Repo) error {
 			opt := with
 			opt.Amend = true
@@ -135,9 +133,7 @@ func movingWays(ctx context.Context) map[string]func(*core.Repo) error {
 			return err
 		},
 		"undo of a stage": func(r *core.Repo) error { return must.Err(history.Undo(ctx, r, "", guarded())) },
-		"op restore": func(r *core.Repo) error {
-			return must.Err(history.RestoreOperation(ctx, r, "2", guarded()))
-		},
+		"op restore":      func(r *core.Repo) error { return must.Err(history.RestoreOperation(ctx, r, "2", guarded())) },
 		"move a branch": func(r *core.Repo) error {
 			_, err := r.Branches().Create(ctx, "main", "HEAD~2", core.RefOptions{Stamp: guarded(), Force: true})
 			return err
@@ -189,14 +185,12 @@ func TestGuardSeesImports(t *testing.T) {
 	_, err := exchange.Import(t.Context(), to, in, in.Size(), exchange.ImportOptions{Stamp: guarded()})
 	must.Fail(t, err, errGuarded)
 	repokit.Lines(t, to, `{"node":{"key":"n","type":"Note"}}`)
-	_, err = exchange.Import(t.Context(), to, in, in.Size(),
-		exchange.ImportOptions{Stamp: guarded(), Name: "in", As: "mine"})
-	must.Fail(t, err, errGuarded)
+	must.Fail(t, must.Err(exchange.Import(t.Context(), to, in, in.Size(),
+		exchange.ImportOptions{Stamp: guarded(), Name: "in", As: "mine"})), errGuarded)
 	_, err = exchange.Import(t.Context(), to, in, in.Size(), exchange.ImportOptions{Stamp: guarded(), Name: "in"})
 	must.OK(t, err, "next to the branches")
-	_, err = merging.Merge(t.Context(), to, "refs/imported/in/heads/main",
-		core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: guarded(), Message: "x"}})
-	must.Fail(t, err, errGuarded)
+	must.Fail(t, must.Err(merging.Merge(t.Context(), to, "refs/imported/in/heads/main",
+		core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: guarded(), Message: "x"}})), errGuarded)
 }
 
 // TestGuardSeesResolutions: neither a resolution nor the end of a merge goes around it.
@@ -218,8 +212,7 @@ func TestGuardSeesResolutions(t *testing.T) {
 	must.Get(merging.ContinueMerge(ctx, r, core.MergeOptions{CommitOptions: opt}))(t)
 }
 
-// TestGuardAllows: what touches nothing protected goes on, and is asked about in proportion to what
-// it changes.
+// TestGuardAllows: what touches nothing protected goes on, and is asked about in proportion to what it changes.
 func TestGuardAllows(t *testing.T) {
 	ctx := t.Context()
 	var many strings.Builder

@@ -118,9 +118,7 @@ func TestMeaningBeforeTheTurn(t *testing.T) {
 		return state.ReadChanges(strings.NewReader(fmt.Sprintf(`{"node":{"key":"k%d","type":"T","summary":"s %d"}}`, n, n)), "")
 	}
 	for name, write := range map[string]func() error{
-		"commit": func() error {
-			return must.Err(r.Commit(t.Context(), line(1), core.CommitOptions{Stamp: by}))
-		},
+		"commit": func() error { return must.Err(r.Commit(t.Context(), line(1), core.CommitOptions{Stamp: by})) },
 		"decide": func() error {
 			_, err := r.Decide(t.Context(), core.DecideOptions{CommitOptions: core.CommitOptions{Stamp: by}},
 				func(*core.Snapshot) (*core.Decision, error) {

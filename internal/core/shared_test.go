@@ -135,7 +135,6 @@ func TestManyProcesses(t *testing.T) {
 	repokit.CheckClean(t, r)
 	must.OK(t, r.Close())
 	must.True(t, removed != 0 && *ended != 0, "%d blocks were collected, %d connections ended", removed, *ended)
-	t.Logf("%d acknowledged, %d connections ended by the server, %d blocks collected", len(made), *ended, removed)
 }
 
 // writers runs the processes that write and returns what they say that they made.

@@ -15,7 +15,6 @@ import (
 
 	"github.com/mnem-project/mnem/commit"
 	"github.com/mnem-project/mnem/graph"
-	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
@@ -80,22 +79,7 @@ func TestRequireSignedNamesFew(t *testing.T) {
 	must.True(t, err != nil && strings.HasSuffix(err.Error(), "is unsigned, 5 more"), "error %v", err)
 }
 
-// TestSignedCommit holds that a signature changes the commit's CID and nothing else.
-func TestSignedCommit(t *testing.T) {
-	plain, signed := repokit.OpenMem(t), repokit.OpenMem(t)
-	a := note(t, plain, "one", 10, nil)
-	b := note(t, signed, "one", 10, secret(t, 1).Sign)
-	c := note(t, repokit.OpenMem(t), "one", 10, secret(t, 1).Sign)
-	must.True(t, a.Commit != b.Commit && a.Graph == b.Graph && b.Commit == c.Commit,
-		"unsigned %s, signed %s and %s", a.Commit, b.Commit, c.Commit)
-	x, y := repokit.Head(t, plain).Commit(), repokit.Head(t, signed).Commit()
-	must.True(t, x.Change == y.Change && bytes.Equal(x.Unsigned(), y.Unsigned()),
-		"the signature changes more than itself")
-	must.Equal(t, len(y.Signature), commit.SignatureLen, "signature of")
-}
-
-// TestSignFails holds that nothing is written where signing fails, or where what a signer gives
-// does not hold.
+// TestSignFails holds that nothing is written where signing fails, or where what a signer gives does not hold.
 func TestSignFails(t *testing.T) {
 	r := repokit.OpenMem(t)
 	note(t, r, "one", 10, nil)
@@ -116,60 +100,6 @@ func TestSignFails(t *testing.T) {
 	same := cmp.Comparer(func(a, b ipld.CID) bool { return a == b })
 	must.Equal(t, cmp.Diff(before, after, same), "", "refs changed (-before +after):\n")
 	must.OK(t, err, "refs changed (-before +after):\n")
-}
-
-// TestVerifyMeetsDamage tells a missing commit from a bad signature.
-func TestVerifyMeetsDamage(t *testing.T) {
-	r := repokit.OpenMem(t)
-	gone := ipld.Sum(ipld.DagCBOR, []byte("gone"))
-	n := 0
-	for _, err := range r.VerifyHistory(t.Context(), []ipld.CID{gone}, nil, nil) {
-		n++
-		must.True(t, errors.Is(err, store.ErrCorrupt), "missing commit: %v", err)
-	}
-	must.Equal(t, n, 1, "items")
-}
-
-// TestMergeRequiresSignatures merges only what is signed, whether the branch would simply move, a
-// commit be made, or conflicts remain.
-func TestMergeRequiresSignatures(t *testing.T) {
-	ada := secret(t, 1)
-	v := trusting{map[commit.Key]string{ada.Key(): "ada"}, graph.MaxTime}
-	opt := core.MergeOptions{
-		CommitOptions: core.CommitOptions{Stamp: repokit.By},
-		Verify: func(commits iter.Seq2[commit.LogEntry, error]) error {
-			return core.RequireSigned(commits, v)
-		},
-	}
-	opt.Sign = ada.Sign
-	r := repokit.OpenMem(t)
-	note(t, r, "one", 10, nil) // of our own: not asked about
-	first := repokit.Head(t, r).CID()
-	signed := note(t, r, "two", 20, ada.Sign).Commit
-	unsigned := note(t, r, "three", 30, nil).Commit
-	other := func() *core.Repo {
-		t.Helper()
-		return must.Get(r.Trial(t.Context()))(t)
-	}
-	// A second branch, at the first commit.
-	at := func(r *core.Repo, name string, c ipld.CID) {
-		t.Helper()
-		must.Get(r.Branches().Create(t.Context(), name, c.String(), core.RefOptions{Stamp: repokit.By}))(t)
-	}
-	for _, forward := range []bool{true, false} {
-		trial := other()
-		at(trial, "ours", first)
-		opt.Branch, opt.NoFastForward = "ours", !forward
-		_, err := merging.Merge(t.Context(), trial, unsigned.String(), opt)
-		must.True(t, errors.Is(err, core.ErrUnsigned) && strings.Contains(err.Error(), unsigned.String()) &&
-			!strings.Contains(err.Error(), signed.String()), "forward %v, unsigned: %v", forward, err)
-		res, err := merging.Merge(t.Context(), trial, signed.String(), opt)
-		must.OK(t, err, "forward ", forward, ", signed")
-		must.Equal(t, res.FastForward, forward, "forward")
-		got := verified(t, trial, []ipld.CID{res.Commit}, []ipld.CID{signed}, v)
-		must.True(t, forward == (len(got) == 0) && (forward || strings.HasSuffix(got[0], " signed ada")),
-			"the merge commit: %q", got)
-	}
 }
 
 // TestContinueRequiresSignatures asks again when a merge that conflicted is finished.
@@ -195,9 +125,7 @@ func TestContinueRequiresSignatures(t *testing.T) {
 		must.Get(merging.ResolveConflict(t.Context(), r, c.Item.String(),
 			merging.Choice{Take: graph.TakeTheirs}, opt.CommitOptions))(t)
 	}
-	opt.Verify = func(commits iter.Seq2[commit.LogEntry, error]) error {
-		return core.RequireSigned(commits, nil)
-	}
+	opt.Verify = func(commits iter.Seq2[commit.LogEntry, error]) error { return core.RequireSigned(commits, nil) }
 	_, err := merging.ContinueMerge(t.Context(), r, opt)
 	must.True(t, errors.Is(err, core.ErrUnsigned) && strings.Contains(err.Error(), theirs.String()),
 		"continue: %v", err)
@@ -457,12 +385,10 @@ func TestGuardKnowsTags(t *testing.T) {
 	}
 	opt.Stamp = stamp
 	for what, do := range map[string]func() error{
-		"move":   func() error { return must.Err(r.Tags().Create(ctx, "v1", "HEAD", opt)) },
-		"remove": func() error { return must.Err(r.Tags().Remove(ctx, "v1", opt.RefOptions)) },
-		"hide":   func() error { return must.Err(r.Branches().Create(ctx, "v1", "", opt.RefOptions)) },
-		"hide by renaming": func() error {
-			return r.Branches().Rename(ctx, "main", "v1", opt.RefOptions)
-		},
+		"move":             func() error { return must.Err(r.Tags().Create(ctx, "v1", "HEAD", opt)) },
+		"remove":           func() error { return must.Err(r.Tags().Remove(ctx, "v1", opt.RefOptions)) },
+		"hide":             func() error { return must.Err(r.Branches().Create(ctx, "v1", "", opt.RefOptions)) },
+		"hide by renaming": func() error { return r.Branches().Rename(ctx, "main", "v1", opt.RefOptions) },
 		"hide by switching": func() error {
 			return r.Branches().Switch(ctx, "v1", core.SwitchOptions{Stamp: stamp, Create: true})
 		},

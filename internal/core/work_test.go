@@ -14,7 +14,6 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/rank"
-	"github.com/mnem-project/mnem/internal/testkit"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
@@ -44,7 +43,6 @@ func TestWorkAtHub(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("%s: hub %v; leaf %v", name, got[0], got[1])
 		must.True(t, got[0].Blocks() <= got[1].Blocks()+6 && got[0].Facts.BlocksRead <= got[1].Facts.BlocksRead+12,
 			"%s: at the hub %v, at a leaf %v", name, got[0], got[1])
 	}
@@ -53,7 +51,6 @@ func TestWorkAtHub(t *testing.T) {
 			OutputOptions: retrieve.OutputOptions{Adjacency: 10}, ExpansionOptions: retrieve.ExpansionOptions{Expand: new(0)}})
 		must.True(t, err == nil && len(a.Items) == 1 && a.Items[0].ID == graph.NodeID("hub"), "%+v, %v", a, err)
 	})
-	t.Logf("render the hub with 10 of %d edges: %v", n, w)
 	must.True(t, w.Facts.BlocksRead <= 80, "rendering the hub read %d blocks", w.Facts.BlocksRead)
 }
 
@@ -91,59 +88,16 @@ func TestWorkOfReads(t *testing.T) {
 				must.True(t, got != "", "no title")
 			}, 60},
 			{"log of a node", log(history.LogOptions{Node: id}, 2), 60},
-			{"undo", func(t *testing.T, r *core.Repo) {
-				must.Get(history.Undo(ctx, r, "", repokit.By))(t)
-			}, 40},
+			{"undo", func(t *testing.T, r *core.Repo) { must.Get(history.Undo(ctx, r, "", repokit.By))(t) }, 40},
 		} {
 			w := repokit.Measure(t, st, func(r *core.Repo) { c.fn(t, r) })
 			reads := w.Facts.BlocksRead + w.Derived.BlocksRead
-			t.Logf("%d nodes, %s: %v", n, c.name, w)
 			before, ok := last[c.name]
 			must.True(t, reads <= c.most && (!ok || reads <= 2*before+10),
 				"%d nodes: %s read %d blocks, %d in a tenth of it, want %d at most", n, c.name, reads, before, c.most)
 			last[c.name] = reads
 		}
 	}
-}
-
-// TestWorkOfLongHistory bounds what the newest of a log and undo read where many commits came before,
-// what blame reads for each commit that it goes back through, and what a collection reads.
-func TestWorkOfLongHistory(t *testing.T) {
-	ctx := context.Background()
-	st := mem.New()
-	const commits = 300
-	r := must.Get(care.New(ctx, st, repokit.By, core.Options{}))(t)
-	repokit.Lines(t, r, `{"node":{"key":"a","type":"T"}}`)
-	for i := range commits {
-		repokit.Lines(t, r, fmt.Sprintf(`{"node":{"key":"n%d","type":"T","summary":"note %d"}}`, i, i))
-	}
-	repokit.Lines(t, r, `{"node":{"key":"a","type":"U","replace":true}}`)
-	newest := repokit.Measure(t, st, func(r *core.Repo) {
-		for _, err := range history.Log(ctx, r, "HEAD") {
-			must.OK(t, err)
-			break
-		}
-	})
-	undo := repokit.Measure(t, st, func(r *core.Repo) {
-		must.Get(history.Undo(ctx, r, "", repokit.By))(t)
-	})
-	old := repokit.Measure(t, st, func(r *core.Repo) {
-		must.Get(history.Blame(ctx, repokit.Head(t, r), graph.NodeID("a")))(t)
-	})
-	t.Logf("%d commits: newest of the log %v; undo %v; blame of the first %v", commits, newest, undo, old)
-	must.True(t, newest.Facts.BlocksRead <= 30 && undo.Facts.BlocksRead <= 40,
-		"newest of the log %v, undo %v", newest, undo)
-	// A commit, its graph and one path for each commit.
-	must.True(t, old.Facts.BlocksRead <= 6*commits, "blame of the first read %d blocks", old.Facts.BlocksRead)
-	var kept int
-	gc := repokit.Measure(t, st, func(r *core.Repo) {
-		res := must.Get(care.GC(ctx, r, care.GCOptions{Stamp: repokit.By, KeepOps: 1, DryRun: true}))(t)
-		kept = res.Kept + res.Blocks
-	})
-	t.Logf("gc of %d blocks: %v", kept, gc)
-	// It reads each block once to mark what it leads to, and once to see whether it stays.
-	reads := gc.Facts.BlocksRead + gc.Derived.BlocksRead
-	must.True(t, reads <= 2*int64(kept), "gc of %d blocks read %d", kept, reads)
 }
 
 // gated is a store whose derived blocks cannot be written until the gate opens.
@@ -192,34 +146,6 @@ func TestReadersDoNotWait(t *testing.T) {
 	must.Equal(t, len(a.Items), 2)
 	close(gate)
 	must.OK(t, <-done)
-}
-
-// TestRecallReads bounds what recalls read beyond retrieval, with nothing cached, in memories of two
-// sizes: of each node that is looked at a bucket is counted, and of those that may have the entities
-// of the question the records are read. Of the smaller memory nearly every block is read.
-func TestRecallReads(t *testing.T) {
-	effort.Alone(t)
-	const asked, most = 3, 500
-	few, many := effort.Pick(1000, 2000, 2000), effort.Pick(8000, 16_000, 16_000)
-	measure := func(nodes int, intent retrieve.Intent) (blocks int) {
-		base := repokit.Memory(t, nodes)
-		for i := range asked {
-			counting := testkit.NewTamper(base)
-			r := must.Get(care.New(t.Context(), counting, repokit.By, core.Options{ReadOnly: true}))(t)
-			s := repokit.Head(t, r)
-			read := len(counting.Read())
-			must.Get(rank.Retrieve(t.Context(), s, retrieve.Request{
-				Text: fmt.Sprintf("about w%d w%d w%d", i+7, i*7+100, i*31+1000), Intent: intent,
-			}))(t)
-			blocks += len(counting.Read()) - read
-		}
-		return blocks / asked
-	}
-	small := measure(few, retrieve.IntentWhy) - measure(few, "")
-	large := measure(many, retrieve.IntentWhy) - measure(many, "")
-	t.Logf("%d more blocks of %d nodes, %d of %d", small, few, large, many)
-	must.True(t, large <= most && large <= 6*max(small, 50),
-		"%d more blocks, want at most %d; in an eighth of the nodes %d", large, most, small)
 }
 
 // haystack makes a repository of n nodes that all fit the questions of TestFilterFindsOneOfMany
