@@ -12,8 +12,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mnem-project/mnem/internal/block/store/mem"
-	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
@@ -162,35 +160,6 @@ func ends(all []string) string {
 		}
 	}
 	return b.String()
-}
-
-// TestAnswersFromDisk reopens a repository, for writing and for reading, with small caches and without its indexes.
-func TestAnswersFromDisk(t *testing.T) {
-	t.Parallel()
-	reqs := repokit.Some(repokit.Requests(t), 20)
-	dir := repokit.InitEmpty(t)
-	open := func(opt core.Options) *core.Repo { return must.Get(care.Open(dir, opt))(t) }
-	shut := func(r *core.Repo) {
-		must.OK(t, r.Close())
-	}
-	r := open(core.Options{})
-	repokit.File(t, r, repokit.DemoMemory)
-	want, receipts := answers(t, r, reqs)
-	shut(r)
-	for _, opt := range []core.Options{{}, {ReadOnly: true}, {ReadOnly: true, TreeCache: 1, IndexCache: 1}} {
-		r := open(opt)
-		got, sameReceipts := answers(t, r, reqs)
-		repokit.Same(t, fmt.Sprintf("%+v", opt), want, got)
-		repokit.Same(t, fmt.Sprintf("%+v", opt), receipts, sameReceipts)
-		repokit.CheckClean(t, r)
-		shut(r)
-	}
-	inMemory, err := care.New(t.Context(), mem.New(), repokit.By, core.Options{TreeCache: 1, IndexCache: 1})
-	must.OK(t, err)
-	repokit.File(t, inMemory, repokit.DemoMemory)
-	got, _ := answers(t, inMemory, reqs)
-	repokit.Same(t, "another store", want, got)
-	shut(inMemory)
 }
 
 // TestConcurrentRetrievals asks from many goroutines while commits go on and other commits are asked: every answer

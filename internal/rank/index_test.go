@@ -75,10 +75,8 @@ func writes(r *core.Repo) map[string]func() error {
 	changes := state.ReadChanges(strings.NewReader(`{"node":{"key":"x","type":"T"}}`), "")
 	opt := core.CommitOptions{Stamp: repokit.By}
 	return map[string]func() error{
-		"commit": func() error { return must.Err(r.Commit(ctx, changes, opt)) },
-		"stage": func() error {
-			return must.Err(r.Stages().Add(ctx, changes, core.StageOptions{Stamp: repokit.By}))
-		},
+		"commit":        func() error { return must.Err(r.Commit(ctx, changes, opt)) },
+		"stage":         func() error { return must.Err(r.Stages().Add(ctx, changes, core.StageOptions{Stamp: repokit.By})) },
 		"commit staged": func() error { return must.Err(r.Stages().Commit(ctx, "", opt)) },
 		"unstage":       func() error { return r.Stages().Remove(ctx, "", repokit.By) },
 		"rebuild":       func() error { return must.Err(r.Indexes().Rebuild(ctx, "HEAD")) },

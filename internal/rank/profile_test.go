@@ -7,8 +7,6 @@ import (
 
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
-	"github.com/mnem-project/mnem/internal/exchange"
-	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/merging"
 	"github.com/mnem-project/mnem/internal/rank"
 	"github.com/mnem-project/mnem/internal/state"
@@ -90,9 +88,7 @@ func TestProfilesStay(t *testing.T) {
 		"purge": func() error {
 			return must.Err(care.Purge(t.Context(), r, "bob", care.PurgeOptions{Stamp: repokit.By}))
 		},
-		"gc": func() error {
-			return must.Err(care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By, KeepOps: 1}))
-		},
+		"gc": func() error { return must.Err(care.GC(t.Context(), r, care.GCOptions{Stamp: repokit.By, KeepOps: 1})) },
 	}
 	order := []string{"amend", "stage", "rebase", "base before profiles", "restore", "revert", "purge", "gc"}
 	must.Require(t, len(order) == len(steps), "a step is left out")
@@ -115,27 +111,6 @@ func TestProfilesStaged(t *testing.T) {
 	res, err := r.Stages().Commit(t.Context(), "", core.CommitOptions{Stamp: repokit.By, Message: "m"})
 	must.Require(t, err == nil && res.Rebased, "%+v, %v", res, err)
 	wantLimit(t, r, "HEAD", "team", 4)
-}
-
-// TestProfilesTaken exports and imports profiles, whole and as a range, and undoes a change.
-func TestProfilesTaken(t *testing.T) {
-	r := repokit.OpenMem(t)
-	one := setLimit(t, r, "", "team", 3).Commit
-	repokit.Lines(t, r, alice)
-	setLimit(t, r, "", "team", 4)
-	all, _ := repokit.Export(t, r, exchange.ExportOptions{All: true})
-	first, _ := repokit.Export(t, r, exchange.ExportOptions{Rev: one.String()})
-	rest, _ := repokit.Export(t, r, exchange.ExportOptions{Rev: one.String() + "..HEAD"})
-	for name, files := range map[string][][]byte{"whole": {all}, "range": {first, rest}} {
-		into := repokit.OpenMem(t)
-		for _, file := range files {
-			must.Get(repokit.TryImport(into, file, exchange.ImportOptions{Name: "x", As: "main"}))(t, name)
-		}
-		wantLimit(t, into, "main", "team", 4)
-		wantLimit(t, into, "main~2", "team", 3)
-	}
-	must.Get(history.Undo(t.Context(), r, "", repokit.By))(t)
-	wantLimit(t, r, "HEAD", "team", 3)
 }
 
 // TestProfilesRefused writes nothing.

@@ -116,9 +116,7 @@ func (goldenMemory) tip(t testing.TB, r *core.Repo) *core.Snapshot {
 func (g goldenMemory) with(t testing.TB, l layout, fn func(s *core.Snapshot) any) any {
 	t.Helper()
 	r := g.repository(t, l)
-	defer func() {
-		must.OK(t, r.Close())
-	}()
+	defer func() { must.OK(t, r.Close()) }()
 	return fn(g.tip(t, r))
 }
 
@@ -436,8 +434,7 @@ func goldenDigests(t testing.TB, _ cases.Case, s *core.Snapshot) any {
 // names.
 func goldenStats(t testing.TB, c cases.Case, s *core.Snapshot) any {
 	st := mem.New().Facts()
-	manifest, err := index.Update(t.Context(), st, ipld.CID{}, goldenDocuments(t, s), index.UpdateOptions{})
-	must.OK(t, err)
+	manifest := must.Get(index.Update(t.Context(), st, ipld.CID{}, goldenDocuments(t, s), index.UpdateOptions{}))(t)
 	x := must.Get(index.Open(t.Context(), st, manifest, nil))(t)
 	stats := x.Stats()
 	fields := []string{}

@@ -220,18 +220,6 @@ func appendMembers(b *bytes.Buffer, v reflect.Value) error {
 	return nil
 }
 
-func TestInner(t *testing.T) {
-	got, err := inner([]any{
-		retrieve.Recalled{Signals: retrieve.Signals{Graph: 7}}, nil, (*retrieve.Reach)(nil), []retrieve.LaneHit(nil),
-		retrieve.DigestItem{Name: `<a>`, Covers: []graph.ID{{}}, Band: retrieve.BandRest},
-	})
-	want := `[{"Keyword":0,"Entity":0,"Similarity":0,"Graph":7,"Way":null},null,null,null,` +
-		`{"Name":"\u003ca\u003e","Source":[` + strings.TrimSuffix(strings.Repeat("0,", 32), ",") + `],"Facts":0,` +
-		`"Covers":[null],"Found":0,"Score":0,"Band":"rest","Tokens":0,"Rendered":""}]`
-	must.OK(t, err)
-	must.Equal(t, string(got), want)
-}
-
 func TestFind(t *testing.T) {
 	r := repokit.OpenMem(t)
 	repokit.Lines(t, r, `{"node":{"key":"alice","type":"Person","summary":"Alice leads infra"}}

@@ -116,9 +116,8 @@ func TestDenseConcurrent(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := rank.Retrieve(ctx, s, retrieve.Request{Vectors: []retrieve.QueryVector{{Model: "y",
-		Values: []int8{1}}}})
-	must.Fail(t, err, context.Canceled)
+	must.Fail(t, must.Err(rank.Retrieve(ctx, s, retrieve.Request{Vectors: []retrieve.QueryVector{{Model: "y",
+		Values: []int8{1}}}})), context.Canceled)
 }
 
 func setOf(model string, bytes int) *view.VectorSet {

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -463,11 +462,6 @@ func keptParams(req retrieve.Request) ipld.Value {
 	return receipt.Params
 }
 
-// readParams reads the parameters of a receipt.
-func readParams(params ipld.Value, text string, rewrites ...string) (retrieve.Request, error) {
-	return (&retrieve.Receipt{Params: params, Engine: retrieve.CurrentEngine()}).Request(text, rewrites...)
-}
-
 // diff reports how got differs from want, "" if it does not.
 func diff(want, got any) string {
 	return differ.Diff(want, got, cmp.Comparer(func(a, b ipld.CID) bool { return a == b }))
@@ -519,90 +513,13 @@ func parsed(t testing.TB, s string) ipld.Value {
 	return must.Get(ipld.ParseJSON([]byte(s)))(t, s)
 }
 
-// asked are requests that give no parameter that a profile may say.
-func asked() []retrieve.Request {
-	return []retrieve.Request{
-		{}, {Text: "x"}, {Text: "x in May 2023"}, {Vectors: vectorOf("m", 1)},
-		{Text: "x", Vectors: vectorOf("m", 1)}, {Text: "x", RewriteOptions: retrieve.RewriteOptions{Rewrites: []string{"y"}}},
-	}
-}
-
-// inGroups are values of parameters that do not all fit each other, by group
-var inGroups = []struct{ ofRequest, ofProfile map[string][]ipld.Value }{
-	{
-		map[string][]ipld.Value{"expansion": texts("lend", "decay", "ppr"), "expand": integers(0, 4, 64),
-			"decay": integers(9), "damping": integers(9),
-			"edgeWeights": {ipld.MapValue(weightOf("owns", 3))}},
-		map[string][]ipld.Value{"expansion": texts("decay", "ppr"), "expand": integers(0, 4, 64),
-			"decay": integers(7), "damping": integers(7),
-			"edgeWeights": {ipld.MapValue(weightOf("owns", 5))}},
-	},
-	{
-		map[string][]ipld.Value{"pack": texts("whole", "passages"), "passageTokens": integers(9)},
-		map[string][]ipld.Value{"pack": texts("passages"), "passageTokens": integers(7, 256)},
-	},
-	{
-		map[string][]ipld.Value{"fusion": texts("convex", "rrf"), "weights": {
-			ipld.MapValue(weightOf("text", 0)), ipld.MapValue(weightOf("time", 0)),
-			ipld.MapValue(weightOf("text", 3), weightOf("dense:m", 0))}},
-		map[string][]ipld.Value{"fusion": texts("weighted-rrf", "rrf"), "weights": {
-			ipld.MapValue(weightOf("text", 0)), ipld.MapValue(weightOf("text:1", 5)),
-			ipld.MapValue(weightOf("text", 0), weightOf("dense:m", 0), weightOf("time", 7)),
-			ipld.MapValue(weightOf("text", 0), weightOf("text:1", 0), weightOf("dense:o", 7))}},
-	},
-}
-
-func integers(list ...int64) []ipld.Value {
-	var out []ipld.Value
-	for _, n := range list {
-		out = append(out, ipld.IntValue(n))
-	}
-	return out
-}
-
-// said are parameters as a receipt has them, which a request gives or a profile says.
-type said map[string]ipld.Value
-
-func (s said) profile() retrieve.Profile {
-	var p retrieve.Profile
-	for name, v := range s {
-		p.Params = append(p.Params, ipld.Entry{Key: name, Value: v})
-	}
-	ipld.SortEntries(p.Params)
-	return p
-}
-
-func (s said) request(t *testing.T, base retrieve.Request) retrieve.Request {
-	t.Helper()
-	for name, v := range s {
-		shown, _ := retrieve.Share(name, v)
-		must.OK(t, base.SetMember(retrieve.MemberName(name), shown))
-	}
-	base.Explicit = slices.Sorted(maps.Keys(s))
-	return base
-}
-
-func texts(list ...string) []ipld.Value {
-	var out []ipld.Value
-	for _, s := range list {
-		out = append(out, ipld.StringValue(s))
-	}
-	return out
-}
-
-func weightOf(lane string, n int64) ipld.Entry {
-	return ipld.Entry{Key: lane, Value: ipld.IntValue(n)}
-}
-
 // testProfiles are profiles of a repository.
 func testProfiles() *retrieve.Profiles {
 	params := func(entries ...ipld.Entry) []ipld.Entry {
 		ipld.SortEntries(entries)
 		return entries
 	}
-	number := func(name string, n int64) ipld.Entry {
-		return ipld.Entry{Key: name, Value: ipld.IntValue(n)}
-	}
+	number := func(name string, n int64) ipld.Entry { return ipld.Entry{Key: name, Value: ipld.IntValue(n)} }
 	return &retrieve.Profiles{Default: "team", Named: map[string]retrieve.Profile{
 		"team": {Types: []string{"Note", "Person"}, Params: params(number("limit", 5),
 			number("adjacency", 2),
@@ -644,9 +561,7 @@ func fullRequest() retrieve.Request {
 
 // withParam returns params with one entry replaced, added or, without value, removed.
 func withParam(params ipld.Value, key string, value *ipld.Value) ipld.Value {
-	entries := slices.DeleteFunc(slices.Clone(params.Entries()), func(e ipld.Entry) bool {
-		return e.Key == key
-	})
+	entries := slices.DeleteFunc(slices.Clone(params.Entries()), func(e ipld.Entry) bool { return e.Key == key })
 	if value != nil {
 		entries = append(entries, ipld.Entry{Key: key, Value: *value})
 	}

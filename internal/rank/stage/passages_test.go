@@ -3,7 +3,6 @@ package stage
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -172,18 +171,6 @@ func TestUnresolved(t *testing.T) {
 		_, err := Runner{}.Run(t.Context(), m, m, testCommit, req)
 		var re *retrieve.RequestError
 		must.True(t, errors.As(err, &re) && re.Param == param, "%s: %v", param, err)
-	}
-}
-
-func TestLambda(t *testing.T) {
-	for x, want := range map[float64]int{0: 0, 1: 65_536, 0.5: 32_768, 0.7: 45_875,
-		1.0 / 131_072: 0, 3.0 / 131_072: 2} {
-		got, ok := retrieve.Lambda(x)
-		must.True(t, ok && got == want, "%v: %d, want %d", x, got, want)
-	}
-	for _, x := range []float64{-0.1, 1.0000001, math.NaN(), math.Inf(1)} {
-		got, ok := retrieve.Lambda(x)
-		must.True(t, !ok, "%v: %d", x, got)
 	}
 }
 

@@ -16,8 +16,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// shelves is a memory of n notes; note i has the word "web" n - i times
-// and its number as context.
+// shelves is a memory of n notes; note i has the word "web" n - i times and its number as context.
 func shelves(n int) *memory {
 	m := newMemory()
 	for i := range n {
@@ -79,9 +78,8 @@ func TestRerankerFails(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("why")
 	stop := &judge{score: func(string) int64 { cancel(why); return 0 }}
-	_, err := Runner{}.Run(ctx, m, m, testCommit, retrieve.Request{Text: "web",
-		RerankOptions: retrieve.RerankOptions{Reranker: stop}})
-	must.Fail(t, err, why)
+	must.Fail(t, must.Err(Runner{}.Run(ctx, m, m, testCommit, retrieve.Request{Text: "web",
+		RerankOptions: retrieve.RerankOptions{Reranker: stop}})), why)
 	m.failOn = "Node"
 	must.Fail(t, must.Err((Runner{}).Run(t.Context(), m, m, testCommit, retrieve.Request{Text: "web",
 		RerankOptions: retrieve.RerankOptions{Reranker: j}})), errBroken, "no node")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -30,22 +29,6 @@ func library() *memory {
 	m.link(bob, "owns", web, 32_768)
 	m.link(billing, "feeds", web, 65_536)
 	return m
-}
-
-// TestLimitIsPrefix checks that a larger limit only adds at the end.
-func TestLimitIsPrefix(t *testing.T) {
-	rng := seeded(t)
-	for range 20 {
-		m := randomMemory(rng, 120, 200)
-		req := retrieve.Request{Text: "a b", Limit: new(10), Budget: new(0),
-			ExpansionOptions: retrieve.ExpansionOptions{Expand: new(rng.IntN(3))}}
-		short := m.ask(t, req)
-		req.Limit = new(40)
-		long := m.ask(t, req)
-		must.Equal(t, diff(short.Items, long.Items[:len(short.Items)]), "")
-		must.Require(t, len(short.Items) == 10 && len(long.Items) >= 10,
-			"%d and %d items", len(short.Items), len(long.Items))
-	}
 }
 
 // randomMemory has nodes with summaries of one or two words of a to d, some marks and edges.
@@ -122,24 +105,6 @@ func checkPacking(t *testing.T, all, got *retrieve.Answer, budget, limit int) {
 	must.Require(t, got.TokensUsed == used && used <= budget && got.Dropped == len(dropped) &&
 		got.Candidates == all.Candidates,
 		"used %d of %d, want %d; dropped %d, want %d", got.TokensUsed, budget, used, got.Dropped, len(dropped))
-}
-
-// TestDeterminism asks the same under disturbed orders and numbers of processors.
-func TestDeterminism(t *testing.T) {
-	rng := seeded(t)
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	for range 5 {
-		m := randomMemory(rng, 200, 600)
-		req := retrieve.Request{
-			Text: "a d", Limit: new(50), Budget: new(1500), ExpansionOptions: retrieve.ExpansionOptions{Expand: new(2)},
-			OutputOptions: retrieve.OutputOptions{Adjacency: 3},
-		}
-		first := m.ask(t, req)
-		for i := range 10 {
-			runtime.GOMAXPROCS(1 + i%4)
-			must.Equal(t, diff(first, m.ask(t, req)), "")
-		}
-	}
 }
 
 // TestAnswersOutliveTheirRoom: what an answer has does not change as later retrievals work in the same memory.
