@@ -89,57 +89,6 @@ func TestKnownGraphs(t *testing.T) {
 	}
 }
 
-// karate is Zachary's karate club (1977), a list of facts in the public domain: members from 1 on
-// who met outside of the club.
-var karate = [][]int{
-	{2, 1}, {3, 1, 2}, {4, 1, 2, 3}, {5, 1}, {6, 1}, {7, 1, 5, 6}, {8, 1, 2, 3, 4}, {9, 1, 3},
-	{10, 3}, {11, 1, 5, 6}, {12, 1}, {13, 1, 4}, {14, 1, 2, 3, 4}, {17, 6, 7}, {18, 1, 2},
-	{20, 1, 2}, {22, 1, 2}, {26, 24, 25}, {28, 3, 24, 25}, {29, 3}, {30, 24, 27}, {31, 2, 9},
-	{32, 1, 25, 26, 29}, {33, 3, 9, 15, 16, 19, 21, 23, 24, 30, 31, 32},
-	{34, 9, 10, 14, 15, 16, 19, 20, 21, 23, 24, 27, 28, 29, 30, 31, 32, 33},
-}
-
-func TestKarateClub(t *testing.T) {
-	var list []Edge
-	for _, row := range karate {
-		for _, other := range row[1:] {
-			list = append(list, edge(row[0], other))
-		}
-	}
-	must.Require(t, len(list) == 78, "%d edges", len(list))
-	p := find(t, list)
-	g, of := matrix(list, 35), make([]int, 35)
-	for u := range of {
-		of[u] = 100 + u
-		if c, ok := p.Of(node(u)); ok {
-			of[u] = c
-		}
-	}
-	// The best division known has 4 communities and a modularity of 0.4198.
-	m := g.total()
-	if q := float64(g.modularity(of)) / float64(m*m); p.Len() != 4 || q < 0.4150 {
-		t.Errorf("%d communities of modularity %.4f: %v", p.Len(), q, sets(p))
-	}
-	// The two that the club split around.
-	one, _ := p.Of(node(1))
-	two, _ := p.Of(node(34))
-	must.True(t, one != two, "the two leaders are in one community")
-}
-
-// matrix is a list of edges between nodes 0 to n-1 as a naive graph.
-func matrix(list []Edge, n int) naive {
-	g := make(naive, n)
-	for u := range g {
-		g[u] = make([]int64, n)
-	}
-	for _, e := range list {
-		a, b := number2(e.Src), number2(e.Dst)
-		g[a][b] += int64(e.Weight)
-		g[b][a] += int64(e.Weight)
-	}
-	return g
-}
-
 // randomEdges draws a graph of some groups, with parallel edges, loops and all kinds of weights.
 func randomEdges(r *rand.Rand, n int) []Edge {
 	var list []Edge
@@ -178,21 +127,6 @@ func TestHostileGraphs(t *testing.T) {
 	must.True(t, took <= 30*time.Second, "hostile graphs took %v", took)
 }
 
-func TestMembersInOrder(t *testing.T) {
-	list := append(clique(0, 4), edge(3, 4), edge(4, 5), edge(5, 3))
-	p := find(t, list)
-	for c := range p.Len() {
-		for i, m := range p.Members(c) {
-			must.True(t, i <= 0 || byInside(p.Members(c)[i-1], m) < 0,
-				"community %d: member %d is out of order", c, i)
-			of, ok := p.Of(m.ID)
-			must.True(t, ok && of == c, "node %v is in %d, not in %d", m.ID, of, c)
-		}
-	}
-	_, ok := p.Of(node(99))
-	must.True(t, !ok, "a node without edges is in a community")
-}
-
 func TestFindFails(t *testing.T) {
 	broken := errors.New("broken")
 	_, err := Find(context.Background(), func(yield func(Edge, error) bool) {
@@ -210,34 +144,4 @@ func TestFindFails(t *testing.T) {
 		}
 	})
 	must.Fail(t, err, ErrTooLarge)
-}
-
-// naive is a weighted graph as a matrix: w[u][v] = w[v][u], and w[u][u] twice the loops.
-type naive [][]int64
-
-func (g naive) degree(u int) (sum int64) {
-	for _, w := range g[u] {
-		sum += w
-	}
-	return sum
-}
-
-func (g naive) total() (sum int64) {
-	for u := range g {
-		sum += g.degree(u)
-	}
-	return sum
-}
-
-// modularity returns the modularity of a division, times total²: the weight inside less the weight expected by chance.
-func (g naive) modularity(p []int) (q int64) {
-	m := g.total()
-	for u := range g {
-		for v := range g {
-			if p[u] == p[v] {
-				q += m*g[u][v] - g.degree(u)*g.degree(v)
-			}
-		}
-	}
-	return q
 }

@@ -104,9 +104,8 @@ func FuzzSegment(f *testing.F) {
 	})
 }
 
-// ask asks everything of a group of segments, and compares what Verify accepts with ranking all. It reports whether
-// Verify did.
-func ask(t *testing.T, blocks store.Blocks, segs ...*table) (accepted bool) {
+// ask asks everything of a group of segments, and compares what Verify accepts with ranking all.
+func ask(t *testing.T, blocks store.Blocks, segs ...*table) {
 	t.Helper()
 	ctx := context.Background()
 	var list []segment.Ref
@@ -124,7 +123,7 @@ func ask(t *testing.T, blocks store.Blocks, segs ...*table) (accepted bool) {
 	fits := m.read(segs)
 	wrong, err := Verify(ctx, blocks, m.manifest, m.of(), m.source, digester, m.all())
 	checkError(t, err)
-	accepted = fits && err == nil && len(wrong) == 0
+	accepted := fits && err == nil && len(wrong) == 0
 	for _, cache := range []*segment.Cache{nil, segment.NewCache(1 << 20)} {
 		x := m.open(cache)
 		x.exactWork = 0
@@ -143,7 +142,6 @@ func ask(t *testing.T, blocks store.Blocks, segs ...*table) (accepted bool) {
 		{ID: denseID(0), Model: "m", Old: dims, New: make([]int8, dims)},
 	}), UpdateOptions{Fanout: 2})
 	checkError(t, err)
-	return accepted
 }
 
 // writeGroup writes the manifest of an index of one group.
@@ -182,21 +180,6 @@ func (m *memory) read(segs []*table) bool {
 	return true
 }
 
-// TestAsk: an index as it should be is accepted by what the fuzz tests compare.
-func TestAsk(t *testing.T) {
-	m := newMemory(t)
-	for n := range 3 {
-		changes := map[key][]int8{}
-		for i := range 50 {
-			id := denseID(n*20 + i)
-			changes[key{id, "m"}] = vectorOf(id, 100)
-		}
-		m.apply(changes, UpdateOptions{})
-	}
-	segs := m.segments(groupKey{"m", 100})
-	must.True(t, ask(t, m.blocks, segs...), "%d segments are not accepted", len(segs))
-}
-
 // FuzzParts makes two segments of any bytes as their parts: one that adds, one that kills.
 func FuzzParts(f *testing.F) {
 	m := newMemory(f)
@@ -204,10 +187,8 @@ func FuzzParts(f *testing.F) {
 		{denseID(0), "m"}: vectorOf(denseID(0), 3), {denseID(1), "m"}: vectorOf(denseID(1), 3),
 	}, UpdateOptions{})
 	s, r := m.segments(groupKey{"m", 3})[0], Format.NewReader(m.blocks, nil)
-	ids, err := r.Bytes(f.Context(), s.Segment, segment.IDs, 0)
-	must.OK(f, err)
-	sketches, err := r.Bytes(f.Context(), s.Segment, secSketch, 0)
-	must.OK(f, err)
+	ids := must.Get(r.Bytes(f.Context(), s.Segment, segment.IDs, 0))(f)
+	sketches := must.Get(r.Bytes(f.Context(), s.Segment, secSketch, 0))(f)
 	f.Add(ids, ids[:16], sketches, uint16(3))
 	for _, data := range seedBlocks(f) {
 		f.Add(data, data, data, uint16(100))
@@ -241,8 +222,7 @@ func FuzzParts(f *testing.F) {
 	})
 }
 
-// fill writes bytes as the parts of a column of so many rows, the last of them as long as it comes out,
-// but not empty.
+// fill writes bytes as the parts of a column of so many rows, the last of them as long as it comes out, but not empty.
 func (w *writer) fill(t *testing.T, col, rows int, data []byte) {
 	t.Helper()
 	per, width := segment.IDsPerPart, graph.IDLen

@@ -81,9 +81,7 @@ func (b bulkVectors) index(t testing.TB) *Index {
 	for c := range b.changes() {
 		m.vectors[denseKey(c)] = c.New
 	}
-	var err error
-	m.manifest, err = Update(t.Context(), m.blocks, ipld.CID{}, m.of(), b.changes(), UpdateOptions{})
-	must.OK(t, err)
+	m.manifest = must.Get(Update(t.Context(), m.blocks, ipld.CID{}, m.of(), b.changes(), UpdateOptions{}))(t)
 	x := m.open(segment.NewCache(1 << 20))
 	bulkIndexes.Store(key, x)
 	return x
@@ -132,9 +130,8 @@ func (m *metered) Put(ctx context.Context, blocks ...store.Block) error {
 	return m.Blocks.Put(ctx, blocks...)
 }
 
-// TestUpdateCost bounds what changing one embedding writes and reads: segment, chunk of the tree of
-// groups and manifest, and now and then a merge of the newest segments, however many vectors there
-// are.
+// TestUpdateCost bounds what changing one embedding writes and reads: segment, chunk of the tree of groups and
+// manifest, and now and then a merge of the newest segments, however many vectors there are.
 func TestUpdateCost(t *testing.T) {
 	effort.Alone(t)
 	const dims, updates = 384, 64
@@ -159,7 +156,6 @@ func TestUpdateCost(t *testing.T) {
 			most.blocks = max(most.blocks, blocks.written.blocks)
 			most.bytes = max(most.bytes, blocks.written.bytes)
 		}
-		t.Logf("of %d: %d updates write %+v, one at most %+v, and read %+v", n, updates, written, most, read)
 		// One vector takes about 500 bytes with its overhead, a merge 64 of them at most.
 		must.True(t, most.blocks <= 3 && most.bytes <= 48<<10 && written.bytes <= updates*3<<10,
 			"of %d: one update writes up to %+v, all %+v", n, most, written)

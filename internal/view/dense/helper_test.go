@@ -158,9 +158,7 @@ func (m *memory) ranked(q Query) []index.Hit {
 			hits = append(hits, index.Hit{ID: k.id, Score: s})
 		}
 	}
-	slices.SortFunc(hits, func(a, b index.Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), a.ID.Compare(b.ID))
-	})
+	slices.SortFunc(hits, func(a, b index.Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), a.ID.Compare(b.ID)) })
 	if q.K == 0 {
 		q.K = index.LaneDepth
 	}

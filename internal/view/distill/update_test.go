@@ -462,22 +462,6 @@ func FuzzDecodeDigest(f *testing.F) {
 	})
 }
 
-// TestSummarize: the order of sentences does not matter, the budget holds, and equal ones come once.
-func TestSummarize(t *testing.T) {
-	var list []distill.Sentence
-	for i, s := range []string{"The refund failed on 3 May.", "The refund of invoice 9 was paid.", "It rains.",
-		"The refund failed on 3 May.", "Invoice 9 is not paid."} {
-		list = append(list, distill.Sentence{Fact: idOf(i), Created: graph.Time(i), Text: s})
-	}
-	want := distill.Summarize(list, 18, true)
-	must.Require(t, len(want) >= 2, "%v", want)
-	if n := distill.Tokens(distill.JoinText(want)); n > 18+len(want) || strings.Count(distill.JoinText(want), "3 May") != 1 {
-		t.Errorf("%d tokens: %q", n, distill.JoinText(want))
-	}
-	slices.Reverse(list)
-	must.Same(t, distill.Summarize(list, 18, true), want, "in another order")
-}
-
 func TestParseID(t *testing.T) {
 	for _, id := range []string{"root", "root/0123", idOf(1).String(), idOf(1).String() + "/3"} {
 		scope, label, ok := distill.ParseID(id)

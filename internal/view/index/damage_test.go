@@ -101,21 +101,6 @@ func mapsKeys(docs collection) func(func(id [16]byte) bool) {
 	}
 }
 
-func TestDamagedBlocks(t *testing.T) {
-	effort.Alone(t)
-	blocks, m, docs, cids := damaged(t)
-	must.Require(t, len(cids) >= 10, "an index of %d blocks", len(cids))
-	flip := func(data []byte) []byte { data[len(data)/2] ^= 4; return data }
-	for _, c := range cids {
-		get := &faulty{Getter: blocks, at: c, damage: flip, verify: true}
-		_, err := verify(context.Background(), get, m, documents(docs))
-		must.Fail(t, err, store.ErrCorrupt, c)
-		get.damage = nil
-		_, err = verify(context.Background(), get, m, documents(docs))
-		must.Fail(t, err, store.ErrNotFound, c)
-	}
-}
-
 // TestDamageUnseen damages blocks behind the store's back: every operation must end, without a
 // panic, in an answer or in one of the errors of the contract, and Verify must see what changes an
 // answer. (Bytes of dead documents and between posting lists change none.)

@@ -263,29 +263,6 @@ func checkSame(t *testing.T, all []*Index, query string) {
 	}
 }
 
-func TestConcurrentQueries(t *testing.T) {
-	rng := newRand(t)
-	docs := collection{}
-	for range 300 {
-		id := randomID(rng, 1000)
-		docs[id] = randomDoc(rng, id)
-	}
-	blocks := mem.New().Derived()
-	m := build(t, blocks, docs, UpdateOptions{SpillDocs: 60})
-	x := must.Get(Open(context.Background(), blocks, m, segment.NewCache(20_000)))(t)
-	want := must.Get(fresh(t, docs).Text(context.Background(), "alpha river team", acceptDoc, 50))(t)
-	done := make(chan string)
-	for range 8 {
-		go func() {
-			got, err := x.Text(context.Background(), "alpha river team", acceptDoc, 50)
-			done <- fmt.Sprint(err, differ.Diff(want.Hits, got.Hits, equateEmpty))
-		}()
-	}
-	for range 8 {
-		must.Equal(t, <-done, "<nil>")
-	}
-}
-
 func TestAcceptError(t *testing.T) {
 	docs := collect(node(graph.Node{Summary: "alpha"}))
 	blocks := mem.New().Derived()

@@ -107,23 +107,6 @@ func TestLater(t *testing.T) {
 	t.Logf("%d merges, at most %d bytes an update, %d segments", merges, worst, len(all[1].segs))
 }
 
-// TestLaterIsBounded: where merges are never made updates make them after a while.
-func TestLaterIsBounded(t *testing.T) {
-	ctx, blocks := context.Background(), mem.New().Derived()
-	opt := UpdateOptions{Later: &desk{}, Fanout: 2}
-	m := must.Get(Update(ctx, blocks, ipld.CID{}, zipfDocs(600), opt))(t)
-	most, waited := 0, false
-	for c := range zipfDocs(1600) {
-		if c.ID.Compare(numberedID(600)) < 0 {
-			continue
-		}
-		m = must.Get(Update(ctx, blocks, m, one(c), opt))(t)
-		man := must.Get(ReadManifest(ctx, blocks, m))(t)
-		most, waited = max(most, len(man.Segments)), waited || man.Run.Count > 0
-	}
-	must.True(t, waited && most <= maxWaiting+1, "%d segments at most, waited: %v", most, waited)
-}
-
 // TestLaterDamaged: a merged segment that is damaged is passed over.
 func TestLaterDamaged(t *testing.T) {
 	ctx, blocks := context.Background(), mem.New().Derived()
@@ -144,25 +127,6 @@ func TestLaterDamaged(t *testing.T) {
 	}
 	must.True(t, len(d.made) != 0, "no merge was left for later")
 	checkVerify(t, blocks, m, docs)
-}
-
-// TestManifestRun refuses runs that are none.
-func TestManifestRun(t *testing.T) {
-	m := &Manifest{Language: "en", List: segment.List{Segments: make([]segment.Ref, 5)}}
-	for i := range m.Segments {
-		m.Segments[i].CID = ipld.Sum(ipld.Raw, []byte{byte(i)})
-	}
-	for at, ok := range map[[2]int]bool{
-		{}: true, {0, 5}: true, {2, 3}: true, {3, 3}: false, {0, 1}: false, {5, 0}: true,
-		{1 << 30, 2}: false,
-	} {
-		run := segment.Run{From: at[0], Count: at[1]}
-		m.Run = run
-		got, err := decodeManifest(encodeManifest(m))
-		if ok != (err == nil) || ok && run.Count > 0 && got.Run != run {
-			t.Errorf("run %v: %+v, %v", run, got, err)
-		}
-	}
 }
 
 func draftDocs(n int) []*Document {

@@ -226,26 +226,6 @@ func TestTitlesWork(t *testing.T) {
 	}
 }
 
-// TestTitlesFewSegments holds that the many small segments of a grown index are searched as one, and
-// that titles are found in all.
-func TestTitlesFewSegments(t *testing.T) {
-	blocks := mem.New().Derived()
-	x := must.Get(Open(t.Context(), blocks, titledDocs(t, blocks, 600, 40), nil))(t)
-	find := must.Get(x.titleFinder(t.Context()))(t)
-	apart := 0
-	for _, s := range find.segs {
-		if !s.few {
-			apart++
-		}
-	}
-	must.True(t, len(find.segs) == 41 && apart == 1,
-		"%d segments, %d of them searched separately", len(find.segs), apart)
-	for i := range 640 {
-		ids, err := x.TitlesIn(t.Context(), fmt.Sprintf("a name%d word", i))
-		must.Require(t, err == nil && len(ids) == 1 && ids[0] == numberedID(i), "name%d: %v, %v", i, ids, err)
-	}
-}
-
 // TestTitlesVerified holds that Verify sees sums that are not those of the titles.
 func TestTitlesVerified(t *testing.T) {
 	ctx := context.Background()

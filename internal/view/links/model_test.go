@@ -105,24 +105,6 @@ func TestVerify(t *testing.T) {
 
 func cloned(b Bucket) Bucket { return Bucket{b.Degree, slices.Clone(b.Entries)} }
 
-// TestSameManifest checks that an update's output is a function of its arguments.
-func TestSameManifest(t *testing.T) {
-	var manifests []ipld.CID
-	for range 2 {
-		rng := rand.New(rand.NewPCG(9, 9))
-		m := newMemory(t)
-		for range 9 {
-			var nodes []Node
-			for _, i := range rng.Perm(900)[:300] {
-				nodes = append(nodes, randomNode(rng, testID(i), 900))
-			}
-			m.apply(nodes, UpdateOptions{})
-		}
-		manifests = append(manifests, m.manifest)
-	}
-	must.Equal(t, manifests[0], manifests[1], "two manifests of the same changes")
-}
-
 // TestWideNodes uses nodes whose entries all have different long types.
 func TestWideNodes(t *testing.T) {
 	m := newMemory(t)

@@ -265,37 +265,6 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// TestTiers holds that the number of segments and the work grow with the logarithm of the number
-// of updates.
-func TestTiers(t *testing.T) {
-	const updates, fanout = 100_000, 8
-	var segments []Ref
-	work := 0
-	for i := range updates {
-		size := 1
-		if i%1000 == 999 {
-			size = 500
-		}
-		work += size
-		segments = append(segments, Ref{Docs: size})
-		if n := Count(segments, fanout); n > 0 {
-			keep := len(segments) - n
-			sum := 0
-			for _, s := range segments[keep:] {
-				sum += s.Docs
-			}
-			segments = append(segments[:keep:keep], Ref{Docs: sum})
-			work += sum
-		}
-		if most := (fanout - 1) * (1 + class(updates+50_000, fanout)); len(segments) > most {
-			t.Fatalf("%d segments after %d updates, want at most %d", len(segments), i+1, most)
-		}
-	}
-	// log8(150,000) is below 6.
-	limit := 150_000 * 7
-	must.True(t, work <= limit, "%d documents written, want at most %d", work, limit)
-}
-
 // TestDue runs updates while a background merge is never made, and while it is made some time after it is due: no
 // update merges more than it may, and there are few segments.
 func TestDue(t *testing.T) {
@@ -333,7 +302,6 @@ func TestDue(t *testing.T) {
 			name == "late" && forced > 0 || name == "never" && (forced == 0 || forced > 10) {
 			t.Errorf("%s: %d merges left, %d segments at most, %d merges forced", name, noted, most, forced)
 		}
-		t.Logf("%s: %d merges left, %d segments at most, %d merges forced", name, noted, most, forced)
 	}
 }
 
