@@ -70,16 +70,6 @@ func read(in io.Reader) (roots []ipld.CID, blocks []Block, err error) {
 	}
 }
 
-// TestGolden pins a small file to the byte.
-func TestGolden(t *testing.T) {
-	one, hi := intBlock(1), rawBlock("hi")
-	file := write(t, []ipld.CID{one.cid}, one, hi)
-	want := "3a" + "a265726f6f747381d82a582500" + hex.EncodeToString(one.cid.Bytes()) + "6776657273696f6e01" +
-		"25" + hex.EncodeToString(one.cid.Bytes()) + "01" +
-		"26" + hex.EncodeToString(hi.cid.Bytes()) + hex.EncodeToString([]byte("hi"))
-	must.Equal(t, hex.EncodeToString(file), want, "file is\n")
-}
-
 func TestReadBack(t *testing.T) {
 	roots := []ipld.CID{intBlock(3).cid, rawBlock("absent").cid}
 	put := []block{
@@ -185,23 +175,6 @@ func TestReaderFails(t *testing.T) {
 		in := io.MultiReader(bytes.NewReader(good[:n]), iotest.ErrReader(errDisk))
 		_, _, err := read(in)
 		must.Require(t, errors.Is(err, errDisk) && !errors.Is(err, ErrFormat), "after %d bytes: %v", n, err)
-	}
-}
-
-// TestCut truncates a file at every byte. A cut between two sections leaves a valid file; any other is refused.
-func TestCut(t *testing.T) {
-	one, two := intBlock(1), rawBlock("two")
-	start := len(write(t, []ipld.CID{one.cid}))
-	middle := len(write(t, []ipld.CID{one.cid}, one))
-	file := write(t, []ipld.CID{one.cid}, one, two)
-	for n := range file {
-		_, blocks, err := read(bytes.NewReader(file[:n]))
-		switch n {
-		case start, middle:
-			must.True(t, err == nil && len(blocks) <= 1, "%d bytes: %d blocks, %v", n, len(blocks), err)
-		default:
-			must.Fail(t, err, ErrFormat, n)
-		}
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mnem-project/mnem/internal/base/cache"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/ipld"
@@ -204,31 +203,6 @@ func TestCheckReadsTheStore(t *testing.T) {
 	must.Fail(t, m.Check(context.Background()), store.ErrNotFound)
 }
 
-func TestCache(t *testing.T) {
-	c := NewCache(cacheShards * 1000)
-	chunks := make([]*chunk, 3000)
-	for i := range chunks {
-		id := ipld.Sum(ipld.DagCBOR, fmt.Append(nil, i))
-		chunks[i] = &chunk{cid: id, memory: 100}
-		c.put(chunks[i])
-		c.put(chunks[i])
-		must.Equal(t, c.get(chunks[0].cid).get(), chunks[0], "the chunk used all along is gone")
-	}
-	kept := 0
-	for _, ch := range chunks {
-		if c.get(ch.cid) != nil {
-			kept++
-		}
-	}
-	must.Equal(t, kept, cacheShards*10, "chunks kept")
-	huge := &chunk{cid: ipld.Sum(ipld.DagCBOR, []byte("huge")), memory: 1001}
-	c.put(huge)
-	must.True(t, c.get(huge.cid) == nil, "a chunk larger than its share is kept")
-	none := NewCache(0)
-	none.put(chunks[0])
-	must.True(t, none.get(chunks[0].cid) == nil, "a cache of no bytes keeps a chunk")
-}
-
 // fields are the parts of a chunk that tests break. The zero value of a field leaves it out.
 type fields struct {
 	kind, version, level, prefix, keys, counts, values, extra []byte
@@ -326,31 +300,4 @@ func cutByDefinition(level int, keys [][]byte) []int {
 	}
 	left := cutByDefinition(level, keys[:best+1])
 	return append(left, cutByDefinition(level, keys[best+1:])...)
-}
-
-// TestCountsRefused has counts of links that a tree cannot have.
-func TestCountsRefused(t *testing.T) {
-	for _, last := range []int64{0, -1, 1<<63 - 2} {
-		f := goodInner()
-		f.counts = listOf(intItem(1), intItem(1), intItem(last))
-		must.Fail(t, must.Err(decode(f.block())), store.ErrCorrupt, last)
-	}
-}
-
-// TestSharedCache checks that a cache sheds what exceeds its budget and counts what it keeps.
-func TestSharedCache(t *testing.T) {
-	const chunks, size = 400, 1000
-	b := cache.NewBudget(100 * size)
-	c := NewCache(1 << 20)
-	c.Share(b)
-	for i := range chunks {
-		id := ipld.Sum(ipld.DagCBOR, fmt.Append(nil, i))
-		c.put(&chunk{cid: id, memory: size})
-		must.Require(t, c.Bytes() <= 100*size, "%d bytes are kept", c.Bytes())
-	}
-	must.True(t, c.Bytes() >= 80*size, "%d bytes are kept of %d", c.Bytes(), 100*size)
-	last := ipld.Sum(ipld.DagCBOR, fmt.Append(nil, chunks-1))
-	must.True(t, c.get(last).get() != nil, "the newest is not kept")
-	c.Shed(1 << 40)
-	must.True(t, c.Bytes() == 0 && c.get(last).get() == nil, "%d bytes are left", c.Bytes())
 }

@@ -119,12 +119,8 @@ var hostile = []struct {
 	name string
 	keys func() []string
 }{
-	{"only small hashes", func() []string {
-		return chosen(4000, func(h uint64) bool { return h < 1<<60 })
-	}},
-	{"no small hashes", func() []string {
-		return chosen(8000, func(h uint64) bool { return h >= 1<<60 })
-	}},
+	{"only small hashes", func() []string { return chosen(4000, func(h uint64) bool { return h < 1<<60 }) }},
+	{"no small hashes", func() []string { return chosen(8000, func(h uint64) bool { return h >= 1<<60 }) }},
 	{"descending hashes", func() []string { return chain(350, true) }},
 	{"ascending hashes", func() []string { return chain(350, false) }},
 	{"alternating hashes", func() []string {

@@ -44,9 +44,7 @@ var operations = []struct {
 		_, err := m.Count(ctx, nil, []byte(sequence(2500)))
 		return err
 	}},
-	{"Scan", func(ctx context.Context, m, _ *prolly.Map) error {
-		return drain(m.Scan(ctx, nil, nil))
-	}},
+	{"Scan", func(ctx context.Context, m, _ *prolly.Map) error { return drain(m.Scan(ctx, nil, nil)) }},
 	{"ScanPrefix", func(ctx context.Context, m, _ *prolly.Map) error {
 		return drain(m.ScanPrefix(ctx, []byte("key/00002")))
 	}},
@@ -54,12 +52,8 @@ var operations = []struct {
 		_, err := m.Edit(ctx, []prolly.Edit{{Key: []byte(sequence(2500))}})
 		return err
 	}},
-	{"Diff", func(ctx context.Context, m, other *prolly.Map) error {
-		return drain(prolly.Diff(ctx, m, other))
-	}},
-	{"Diff back", func(ctx context.Context, m, other *prolly.Map) error {
-		return drain(prolly.Diff(ctx, other, m))
-	}},
+	{"Diff", func(ctx context.Context, m, other *prolly.Map) error { return drain(prolly.Diff(ctx, m, other)) }},
+	{"Diff back", func(ctx context.Context, m, other *prolly.Map) error { return drain(prolly.Diff(ctx, other, m)) }},
 	{"Merge", func(ctx context.Context, m, other *prolly.Map) error {
 		keep := func(c prolly.Conflict) ([]byte, error) { return c.Left, nil }
 		_, err := prolly.Merge(ctx, other, other, m, keep)
@@ -149,9 +143,7 @@ func TestWriteErrors(t *testing.T) {
 	nodes := prolly.NewNodes(b, nil)
 	must.Fail(t, must.Err(nodes.Build(ctx, model{}.seq())), store.ErrReadOnly)
 	broken := errors.New("broken source")
-	_, err := nodes.Build(ctx, func(yield func(prolly.Entry, error) bool) {
-		yield(prolly.Entry{}, broken)
-	})
+	_, err := nodes.Build(ctx, func(yield func(prolly.Entry, error) bool) { yield(prolly.Entry{}, broken) })
 	must.True(t, err == broken, "Build passes on %v", err)
 }
 
@@ -163,9 +155,7 @@ func nested(depth int) []byte {
 func TestInput(t *testing.T) {
 	one := []byte{1}
 	long := bytes.Repeat([]byte("k"), prolly.MaxKey)
-	text := func(n int) []byte {
-		return ipld.AppendString(nil, string(bytes.Repeat([]byte("v"), n)))
-	}
+	text := func(n int) []byte { return ipld.AppendString(nil, string(bytes.Repeat([]byte("v"), n))) }
 	cases := []struct {
 		name  string
 		edits []prolly.Edit

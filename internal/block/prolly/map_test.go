@@ -33,53 +33,6 @@ func TestGolden(t *testing.T) {
 	must.True(t, got == want && empty.Len() == 0 && empty.Height() == 1, "empty tree %s", got)
 }
 
-// TestBulkEdit replaces, removes and adds entries in every chunk of a large tree.
-func TestBulkEdit(t *testing.T) {
-	effort.Alone(t)
-	keys := sortedKeys(60_000)
-	nodes := prolly.NewNodes(newBlocks(), nil)
-	base, want, changes := model{}, model{}, map[string][]byte{}
-	for i, k := range keys {
-		value := string(intValue(uint64(i)))
-		if i%3 != 0 {
-			base[k], want[k] = value, value
-		}
-		switch i % 3 {
-		case 0:
-			changes[k], want[k] = []byte("\x61a"), "\x61a"
-		case 1:
-			changes[k] = nil
-			delete(want, k)
-		}
-	}
-	tree := build(t, nodes, base)
-	next := edit(t, tree, editsOf(changes))
-	must.Equal(t, next.Root(), build(t, nodes, want).Root(), "edited tree is not the built one")
-	check(t, next)
-	must.Equal(t, len(diff(t, tree, next)), len(changes), "differences")
-	var all []prolly.Edit
-	for _, k := range want.keys() {
-		all = append(all, prolly.Edit{Key: []byte(k)})
-	}
-	last := edit(t, next, all[:len(all)-1])
-	must.True(t, last.Len() == 1 && last.Height() == 1, "%d entries in %d levels left", last.Len(), last.Height())
-}
-
-// TestStopEarly stops each iteration at its first element, and starts it again.
-func TestStopEarly(t *testing.T) {
-	tree := sequenceTree(t, newBlocks(), 500)
-	entries := tree.Scan(ctx, nil, nil)
-	for range 2 {
-		seen := 0
-		for e, err := range entries {
-			seen++
-			must.True(t, err == nil && string(e.Key) == sequence(0), "first entry %q, %v", e.Key, err)
-			break
-		}
-		must.Equal(t, seen, 1, "entries")
-	}
-}
-
 // TestDiffOfHeights compares a tree with far smaller and larger ones.
 func TestDiffOfHeights(t *testing.T) {
 	effort.Alone(t)
@@ -305,9 +258,7 @@ func TestMergeRefused(t *testing.T) {
 	right := build(t, nodes, model{"k": "\x03"})
 	refused := errors.New("refused")
 	merge := func(value []byte, err error) error {
-		_, err = prolly.Merge(ctx, base, left, right, func(prolly.Conflict) ([]byte, error) {
-			return value, err
-		})
+		_, err = prolly.Merge(ctx, base, left, right, func(prolly.Conflict) ([]byte, error) { return value, err })
 		return err
 	}
 	must.Fail(t, merge(nil, refused), refused)

@@ -25,9 +25,7 @@ var keySources = []keySource{
 		return string(bytes.Repeat([]byte{'p'}, r.IntN(3)*100)) + fmt.Sprint(r.IntN(2000))
 	}},
 	{"nested", func(r *rand.Rand) string { return string(bytes.Repeat([]byte{'a'}, r.IntN(700))) }},
-	{"dense", func(r *rand.Rand) string {
-		return string([]byte{byte(r.IntN(20)), byte(r.IntN(256))})
-	}},
+	{"dense", func(r *rand.Rand) string { return string([]byte{byte(r.IntN(20)), byte(r.IntN(256))}) }},
 	{"ids", func(r *rand.Rand) string { return key16(r) }},
 	{"skewed", func(r *rand.Rand) string { return sequence(int(r.ExpFloat64() * 200)) }},
 }

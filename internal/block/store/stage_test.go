@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -181,22 +180,5 @@ func TestCheckNext(t *testing.T) {
 		err := tt.old.CheckNext(tt.next)
 		must.True(t, (err == nil) == tt.ok && (err == nil || errors.Is(err, store.ErrSequence)),
 			"%d after %d: %v, want ok %v", tt.next.Seq, tt.old.Seq, err, tt.ok)
-	}
-}
-
-func TestErrors(t *testing.T) {
-	a, b := storetest.Block(1, 8).CID, storetest.Block(2, 8).CID
-	tests := []struct {
-		err  error
-		is   error
-		text string
-	}{
-		{&store.NotFoundError{CID: a}, store.ErrNotFound, fmt.Sprintf("block %s not found", a)},
-		{&store.CorruptError{Want: a, Got: b}, store.ErrCorrupt,
-			fmt.Sprintf("corrupt block: want %s, stored bytes are %s", a, b)},
-	}
-	for _, tt := range tests {
-		must.Fail(t, fmt.Errorf("read: %w", tt.err), tt.is, "which")
-		must.Equal(t, tt.err.Error(), tt.text, "which")
 	}
 }

@@ -148,7 +148,6 @@ func TestDamage(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("%s: %v", image, told)
 		must.True(t, told[".sst get"] != 0, "%s: no damage of a table was told by reading", image)
 	}
 }

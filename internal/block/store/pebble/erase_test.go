@@ -247,8 +247,7 @@ func TestCheckErasing(t *testing.T) {
 		"faults: %q", got)
 }
 
-// TestReadWhileErased reads a block that is deleted but not yet known to be erased: the error says erased, not
-// missing.
+// TestReadWhileErased reads a block that is deleted but not yet known to be erased: the error says erased, not missing.
 func TestReadWhileErased(t *testing.T) {
 	ctx := t.Context()
 	s := openDisk(t, t.TempDir(), Options{Create: true})
@@ -257,9 +256,8 @@ func TestReadWhileErased(t *testing.T) {
 	must.OK(t, s.Facts().Put(ctx, b))
 	s.eraseMu.Lock() // what Redact does, stopped halfway
 	batch := s.db.NewBatch()
-	err := errors.Join(batch.Set(Redactions.key(b.CID), []byte("stub"), nil), batch.Delete(Facts.key(b.CID), nil),
-		s.db.Apply(batch, pdb.Sync))
-	must.OK(t, err)
+	must.OK(t, errors.Join(batch.Set(Redactions.key(b.CID), []byte("stub"), nil), batch.Delete(Facts.key(b.CID), nil),
+		s.db.Apply(batch, pdb.Sync)))
 	read := make(chan error)
 	go func() {
 		_, err := s.Facts().Get(ctx, b.CID)

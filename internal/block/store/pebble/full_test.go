@@ -100,9 +100,7 @@ func mounted(t *testing.T, disk string) *smallPlace {
 			usage := must.Get(vfs.Default.GetDiskUsage(disk))(t)
 			return int64(usage.AvailBytes)
 		},
-		give: func() {
-			must.OK(t, os.Remove(others))
-		},
+		give: func() { must.OK(t, os.Remove(others)) },
 	}
 }
 

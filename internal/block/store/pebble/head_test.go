@@ -42,8 +42,7 @@ func opRecord(seq uint64) record {
 	return record{Head: opHead(seq), previous: opHead(seq - 1).Operation, after: opHead(seq - 1)}
 }
 
-// overlapping is opRecord of an operation that was applied when the newest durable one was not its direct
-// predecessor.
+// overlapping is opRecord of an operation that was applied when the newest durable one was not its direct predecessor.
 func overlapping(seq, after uint64) record {
 	r := opRecord(seq)
 	r.after = opHead(after)
@@ -146,9 +145,7 @@ func TestHeadRecord(t *testing.T) {
 		got := must.Get(decodeRecord(r.encode()))(t)
 		must.Equal(t, cmp.Diff(r, got, cmp.AllowUnexported(record{}), compareCIDs), "", "record")
 	}
-	link := func(key string, c ipld.CID) []byte {
-		return ipld.AppendLink(ipld.AppendString(nil, key), c)
-	}
+	link := func(key string, c ipld.CID) []byte { return ipld.AppendLink(ipld.AppendString(nil, key), c) }
 	whole := opRecord(2).encode()
 	bad := map[string][]byte{
 		"empty":        nil,
@@ -182,9 +179,7 @@ func TestAcceptHead(t *testing.T) {
 			copy(b[slotStride:], encodeSlot(headMagic, opHead(5)))
 			writeFile(t, fs, repo+"/head", b)
 		},
-		"missing": func(t *testing.T, fs vfs.FS, _ []byte) {
-			must.OK(t, fs.Remove(repo+"/head"))
-		},
+		"missing": func(t *testing.T, fs vfs.FS, _ []byte) { must.OK(t, fs.Remove(repo+"/head")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			fs := vfs.NewMem()

@@ -55,24 +55,6 @@ func TestMissingStore(t *testing.T) {
 	must.Same(t, names, []string{".", "empty"}, "opening nothing made something")
 }
 
-func TestLayout(t *testing.T) {
-	dir := t.TempDir() + "/a/b/.mnem"
-	s := openDisk(t, dir, Options{Create: true})
-	must.OK(t, commitOp(s, 1))
-	must.OK(t, s.Close())
-	entries := must.Get(os.ReadDir(dir))(t)
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	must.Same(t, names, []string{"db", "head", "marker", "reserve"}, "files")
-	logs, err := iofs.Glob(os.DirFS(dir+"/db"), "*.log")
-	must.Require(t, err == nil && len(logs) != 0, "%v %v", logs, err)
-	// Older logs are kept for reuse and are not read.
-	info, err := os.Stat(dir + "/db/" + slices.Max(logs))
-	must.True(t, err == nil && info.Size() <= 100, "log after Close: %v, %v", info, err)
-}
-
 // entries returns all keys and values.
 func entries(t *testing.T, s *Store) map[string]string {
 	t.Helper()
@@ -127,9 +109,7 @@ func TestReadOnlyDirectory(t *testing.T) {
 	mem := vfs.NewCrashableMem()
 	s := openFS(t, mem, Options{Create: true})
 	must.OK(t, errors.Join(commitOp(s, 1), s.Close()))
-	refused := func(op testkit.Op) error {
-		return &iofs.PathError{Op: op.Kind, Path: op.Path, Err: syscall.EROFS}
-	}
+	refused := func(op testkit.Op) error { return &iofs.PathError{Op: op.Kind, Path: op.Path, Err: syscall.EROFS} }
 	_, err := Open(repo, Options{FS: testkit.NewCrashFS(mem, refused), ReadOnly: true})
 	must.True(t, errors.Is(err, syscall.EROFS) && !errors.Is(err, store.ErrBusy) &&
 		strings.Contains(err.Error(), "LOCK"), "error %v, want one about the lock file", err)
@@ -243,9 +223,7 @@ func openDisk(t testing.TB, dir string, opts Options) *Store {
 }
 
 func TestConformance(t *testing.T) {
-	t.Run("mem", func(t *testing.T) {
-		storetest.Run(t, func(t *testing.T) store.Store { return openMem(t) })
-	})
+	t.Run("mem", func(t *testing.T) { storetest.Run(t, func(t *testing.T) store.Store { return openMem(t) }) })
 	t.Run("disk", func(t *testing.T) {
 		storetest.Run(t, func(t *testing.T) store.Store {
 			return openDisk(t, t.TempDir()+"/.mnem", Options{Create: true})

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -42,93 +41,6 @@ func smallDisk(t *testing.T, size string) string {
 		must.True(t, err == nil, "umount: %v: %s", err, out)
 	})
 	return dir
-}
-
-// fill writes a file until the disk is full, and returns its name.
-func fill(t *testing.T, dir string) string {
-	t.Helper()
-	name := filepath.Join(dir, "filler")
-	f := must.Get(os.Create(name))(t)
-	defer func() { _ = f.Close() }()
-	for b := make([]byte, 64<<10); len(b) > 0; {
-		if _, err := f.Write(b); err != nil {
-			must.Fail(t, err, syscall.ENOSPC)
-			b = b[:len(b)/2]
-		}
-	}
-	return name
-}
-
-// TestFullDisk fills a disk completely with another file: acknowledged data stays, refusals name the reason,
-// erasures are recorded, and erased bytes disappear once there is space again.
-func TestFullDisk(t *testing.T) {
-	disk := smallDisk(t, "48m")
-	dir, ctx := filepath.Join(disk, ".mnem"), context.Background()
-	s := openDisk(t, dir, Options{Create: true, Uncompressed: true})
-	hidden := secret(1)
-	const blocks = 2000
-	for n := range blocks {
-		must.OK(t, s.Facts().Put(ctx, storetest.Block(1_000_000+n, 5000)))
-	}
-	must.OK(t, errors.Join(s.Facts().Put(ctx, hidden), commitOp(s, 1), commitOp(s, 2), s.Close()))
-	filler := fill(t, disk)
-
-	s = openDisk(t, dir, Options{ReadOnly: true})
-	must.Get(checkStore(s, 2))(t)
-	must.OK(t, s.Close())
-	s = openDisk(t, dir, Options{Uncompressed: true})
-	for range 2 { // refused, but the store does not stop
-		must.Fail(t, s.Commit(ctx, opHead(2), opHead(3), opBlocks(3)...), store.ErrNoRoom)
-	}
-	erasing := store.Erasing(ctx)
-	must.OK(t, s.SetNote(erasing, []byte("note")))
-	must.OK(t, s.Commit(erasing, opHead(2), opHead(3), opBlocks(3)...))
-	must.OK(t, s.Redact(ctx, store.Redaction{CID: hidden.CID, Stub: []byte("gone")}))
-	// The freed space is used up again: the erased bytes cannot be removed yet, and the error says so.
-	second := fill2(t, disk)
-	must.Fail(t, s.Compact(erasing), store.ErrNoRoom)
-	must.Fail(t, s.Commit(ctx, opHead(3), opHead(4), opBlocks(4)...), store.ErrNoRoom)
-	must.True(t, len(filesWith(t, filepath.Join(dir, dbName), secretText)) != 0, "nothing was pending")
-	must.OK(t, errors.Join(s.Close(), os.Remove(second), os.Remove(filler)))
-	s = openDisk(t, dir, Options{Uncompressed: true})
-	must.OK(t, s.Compact(erasing))
-	with := filesWith(t, filepath.Join(dir, dbName), secretText)
-	must.True(t, len(with) == 0, "%q still have it", with)
-	must.OK(t, errors.Join(commitOp(s, 4), s.Close()))
-	info, err := os.Stat(filepath.Join(dir, reserveName))
-	must.True(t, err == nil && info.Size() >= 4<<20 && info.Size() <= maxReserve,
-		"the reserve is not made again: %v, %v", info, err)
-	s = openDisk(t, dir, Options{ReadOnly: true})
-	defer s.Close()
-	must.Get(checkStore(s, 4))(t)
-}
-
-// fill2 is fill with a second file.
-func fill2(t *testing.T, dir string) string {
-	t.Helper()
-	below := filepath.Join(dir, "second")
-	must.OK(t, os.Mkdir(below, 0o700))
-	return fill(t, below)
-}
-
-// TestFullInFlush: a store that cannot flush its log when closed has lost nothing, and returns no error beyond
-// those of the commits.
-func TestFullInFlush(t *testing.T) {
-	disk := smallDisk(t, "24m")
-	dir := filepath.Join(disk, ".mnem")
-	s := openDisk(t, dir, Options{Create: true})
-	acked := uint64(0)
-	for n := uint64(1); n <= 50; n++ {
-		must.OK(t, commitOp(s, n))
-		acked = n
-	}
-	filler := fill(t, disk)
-	must.OK(t, s.Close(), "Close")
-	s = openDisk(t, dir, Options{ReadOnly: true})
-	must.Get(checkStore(s, acked))(t)
-	must.OK(t, errors.Join(s.Close(), os.Remove(filler)))
-	s = openDisk(t, dir, Options{})
-	must.OK(t, errors.Join(commitOp(s, acked+1), s.Close()))
 }
 
 // TestStepsCoverAll compacts in steps: each covers a bounded part of the last level, together they cover
@@ -207,8 +119,7 @@ func sizeOf(t *testing.T, dir, ext string) (bytes int64, n int) {
 	return bytes, n
 }
 
-// TestCloseLeavesNoOldLogs writes several memtables: a closed store has one empty log, and everything written is
-// there.
+// TestCloseLeavesNoOldLogs writes several memtables: a closed store has one empty log, and everything written is there.
 func TestCloseLeavesNoOldLogs(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
 	for round := range 3 {

@@ -117,7 +117,6 @@ func TestReadsOfLookUps(t *testing.T) {
 		must.Get(s.Facts().Get(ctx, b.CID))(t)
 	}
 	reads := int(fs.reads.Load())
-	t.Logf("%d reads for %d blocks in %d tables", reads, looked, tables)
 	most := looked + looked/10 + ofTable*tables
 	must.True(t, reads <= most, "%d reads for %d blocks in %d tables, want at most %d", reads, looked, tables, most)
 }
@@ -146,9 +145,7 @@ func TestPutLooksForASample(t *testing.T) {
 	const stored, n, size = 20_000, 2000, 300
 	ctx := t.Context()
 	s := must.Get(Open(t.TempDir(), Options{Create: true}))(t)
-	defer func() {
-		must.OK(t, s.Close())
-	}()
+	defer func() { must.OK(t, s.Close()) }()
 	blocks := func(from, to int) (list []store.Block) {
 		for i := from; i < to; i++ {
 			list = append(list, storetest.Block(i, size))
