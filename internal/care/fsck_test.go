@@ -105,37 +105,6 @@ func TestFsckMerge(t *testing.T) {
 	}
 }
 
-// TestAmend replaces the newest commit; the change keeps its id.
-func TestAmend(t *testing.T) {
-	r := repokit.OpenMem(t)
-	_, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(repokit.TwoPeople), "x"),
-		core.CommitOptions{Stamp: repokit.By, Amend: true})
-	must.True(t, err != nil, "amended a branch without commits")
-	first := repokit.Lines(t, r, repokit.TwoPeople)
-	second := repokit.Lines(t, r, `{"node":{"key":"carol","type":"Person"}}`)
-	old := repokit.Head(t, r).Commit()
-	later := repokit.By
-	later.Time += 5
-	amend := func(text, message string) *core.CommitResult {
-		t.Helper()
-		return must.Get(r.Commit(t.Context(), state.ReadChanges(strings.NewReader(text), "x"),
-			core.CommitOptions{Stamp: later, Amend: true, Message: message, Expect: &second.Commit}))(t)
-	}
-	res := amend(`{"node":{"key":"dave","type":"Person"}}`, "")
-	got := repokit.Head(t, r).Commit()
-	must.True(t, res.Nodes == (state.Counts{Added: 2}) && len(res.Parents) == 1 && res.Parents[0] == first.Commit,
-		"%+v", res)
-	must.True(t, got.Change == old.Change && got.Message == old.Message && got.Height == old.Height,
-		"amended to %+v, from %+v", got, old)
-	second.Commit = res.Commit
-	res = amend("\n", "")
-	must.True(t, res.NoChange && res.Commit == second.Commit, "amended to the same: %+v", res)
-	if res = amend("\n", "better"); res.NoChange || repokit.Said(t, r, repokit.Head(t, r).Commit().Message) != "better" {
-		t.Errorf("the message stays: %+v", res)
-	}
-	must.Equal(t, repokit.Head(t, r).Commit().Change, old.Change, "the change has another id")
-}
-
 // lookable is a store that shows all its blocks at once, up to a number of them at which it is damaged.
 type lookable struct {
 	store.Store

@@ -233,54 +233,6 @@ func TestPurgeRefuses(t *testing.T) {
 	} {
 		must.Fail(t, must.Err(care.Purge(t.Context(), r, "zed", opt)), state.ErrInvalid, name)
 	}
-	repokit.Branch(t, r, "side", "HEAD")
-	repokit.Lines(t, r, `{"node":{"key":"zed","summary":"two"}}`)
-	repokit.CommitOn(t, r, "side", `{"node":{"key":"zed","summary":"three"}}`)
-	opt := core.MergeOptions{CommitOptions: core.CommitOptions{Stamp: repokit.By}}
-	if _, err := merging.Merge(t.Context(), r, "side", opt); err == nil {
-		t.Log("the merge is to conflict")
-	}
-	for _, dry := range []bool{false, true} {
-		_, err := care.Purge(t.Context(), r, "zed", care.PurgeOptions{Stamp: repokit.By, DryRun: dry})
-		must.Fail(t, err, state.ErrConflict, dry)
-	}
-	must.Equal(t, repokit.NodeByKey(t, repokit.Head(t, r), "zed").Summary, "two", "the node")
-}
-
-// TestPurgeByTitle purges a node by its exact title, but not by words of it or by another node's title.
-func TestPurgeByTitle(t *testing.T) {
-	ctx := t.Context()
-	r, _ := repokit.OverMem(t)
-	repokit.Lines(t, r, repokit.NodeLine("a", `,"summary":"Bob cooks lentils"`)+"\n"+repokit.NodeLine("b", `,"summary":"Bob cooks lentils daily"`)+
-		"\n"+repokit.NodeLine("c", `,"summary":"Ann cooks beans"`)+"\n"+repokit.NodeLine("d", `,"summary":"Ann cooks beans"`)+
-		"\n"+repokit.NodeLine("e", `,"summary":"a"`))
-	purge := func(name string) (*care.PurgeResult, error) {
-		return care.Purge(ctx, r, name, care.PurgeOptions{Stamp: repokit.By})
-	}
-	var missing *state.NotFoundError
-	if _, err := purge("Bob cooks"); !errors.As(err, &missing) || len(missing.Candidates) != 2 || missing.Hidden != "" {
-		t.Errorf("purged by words: %v", err)
-	}
-	var unsure *rank.UnsureError
-	if _, err := purge("Ann cooks beans"); !errors.As(err, &unsure) || len(unsure.Candidates) != 2 {
-		t.Errorf("purged by the title of two: %v", err)
-	}
-	repokit.Lines(t, r, `{"mark":{"node":"a","state":"forgotten"}}`)
-	_, err := purge("Bob cooks lentils")
-	must.True(t, errors.As(err, &missing) && missing.Hidden == graph.Forgotten && missing.ID == graph.NodeID("a"),
-		"purged what is forgotten, or another one, by a title: %v", err)
-	repokit.Lines(t, r, `{"remove":{"mark":{"node":"a"}}}`)
-	must.Equal(t, must.Get(purge("Bob cooks lentils"))(t).Node, graph.NodeID("a"))
-	_, err = purge("Bob cooks lentils")
-	must.True(t, errors.As(err, &missing), "purged another one: %v", err)
-	if res, err := purge("a"); err != nil || res.Node != graph.NodeID("a") || len(res.Erased) > 0 {
-		t.Errorf("what was purged is named by its key: %+v, %v", res, err)
-	}
-	repokit.Lines(t, r, `{"remove":{"node":"b"}}`)
-	if res, err := purge("b"); err != nil || res.Node != graph.NodeID("b") || len(res.Erased) != 1 {
-		t.Errorf("what was removed is named by its key: %+v, %v", res, err)
-	}
-	must.Equal(t, repokit.NodeByKey(t, repokit.Head(t, r), "e").Summary, "a")
 }
 
 // TestPurgeSigned signs what a purge writes when it is known: the redactions at once, then the commits of all branches
