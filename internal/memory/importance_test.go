@@ -10,35 +10,12 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/guard"
-	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/memkit"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/ipld"
 )
-
-func TestHalfLives(t *testing.T) {
-	r := memkit.Open(t, `{"node":{"key":"a","type":"fact","summary":"x"}}`)
-	before := memkit.Tip(t, r)
-	weigh := func() int {
-		e := must.Get(Importance(t.Context(), memkit.Tip(t, r), graph.NodeID("a"), memkit.By.Time,
-			ImportanceOptions{}))(t)
-		return e.HalfLife
-	}
-	must.Equal(t, weigh(), DefaultHalfLife, "half-life")
-	for _, bad := range []HalfLives{{"fact": 0}, {"fact": MaxHalfLife + 1}, {"": 3}} {
-		must.True(t, must.Err(SetHalfLives(t.Context(), r, memkit.Opt, bad)) != nil, "%v is taken", bad)
-	}
-	must.Get(SetHalfLives(t.Context(), r, memkit.Opt, HalfLives{"fact": 3, "x": 4}))(t)
-	must.Equal(t, weigh(), 3, "half-life")
-	must.Get(history.Undo(t.Context(), r, "", memkit.By))(t)
-	must.Equal(t, weigh(), DefaultHalfLife, "undo leaves something")
-	must.Equal(t, memkit.Tip(t, r).Graph(), before.Graph(), "undo leaves something")
-	must.Get(SetHalfLives(t.Context(), r, memkit.Opt, HalfLives{"fact": 3}))(t)
-	_, err := SetHalfLives(t.Context(), r, memkit.Opt, nil)
-	must.True(t, err == nil && weigh() == DefaultHalfLife, "the defaults do not come back %v", err)
-}
 
 // TestStoredHalfLives refuses parameters that somebody wrote by hand.
 func TestStoredHalfLives(t *testing.T) {
@@ -83,7 +60,6 @@ func TestLifeWork(t *testing.T) {
 			Nodes: []string{"n7"}, By: "n9"}))(t)
 		read[n] = [2]int64{weighed, c.FactCounts.Counts().BlocksRead}
 	}
-	t.Logf("blocks read: %v", read)
 	for i := range 2 {
 		must.True(t, read[8000][i] <= read[500][i]+24, "blocks read: %v", read)
 	}

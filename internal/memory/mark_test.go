@@ -106,9 +106,8 @@ func TestSettledByThird(t *testing.T) {
 	}
 	mark := func(state graph.State, node, by, reason string) *MarkResult {
 		t.Helper()
-		res, err := Mark(t.Context(), r, memkit.Opt, MarkRequest{State: state, Nodes: []string{node}, By: by,
-			Reason: reason})
-		must.OK(t, err)
+		res := must.Get(Mark(t.Context(), r, memkit.Opt, MarkRequest{State: state, Nodes: []string{node}, By: by,
+			Reason: reason}))(t)
 		return res
 	}
 	mark(graph.Contradicted, "a", "x", "first")

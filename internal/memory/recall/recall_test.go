@@ -19,9 +19,7 @@ func recallable(t *testing.T, edge string) *core.Snapshot {
 	t.Helper()
 	by := state.Stamp{Author: "erin", Time: 1_767_225_600_000_000, Command: []string{"test"}}
 	r := must.Get(care.New(t.Context(), mem.New(), by, core.Options{}))(t)
-	t.Cleanup(func() {
-		must.OK(t, r.Close())
-	})
+	t.Cleanup(func() { must.OK(t, r.Close()) })
 	must.Get(r.Commit(t.Context(), state.ReadChanges(strings.NewReader(
 		`{"node":{"key":"fail","type":"event","summary":"The pump failed"}}
 {"node":{"key":"silt","type":"fact","summary":"Silt blocked the inlet"}}
@@ -56,17 +54,4 @@ func TestRecallKnowsEdges(t *testing.T) {
 		n := brings(memory.EdgeSimilar, c.intent)
 		must.True(t, n != 0 && n < other, "%s: %s brings %d, any other %d", c.intent, memory.EdgeSimilar, n, other)
 	}
-}
-
-// TestRecall asks a small memory: the intent is read from the question unless it is given.
-func TestRecall(t *testing.T) {
-	s := recallable(t, memory.EdgeCauses)
-	a := must.Get(recall.Recall(t.Context(), s, retrieve.Request{Text: "Why did the pump fail?",
-		Floor: retrieve.FloorRest}))(t)
-	must.True(t, a.Recall.Intent == retrieve.IntentWhy && len(a.Items) == 2 && a.Items[1].Key == "silt" &&
-		a.Items[1].Recall.Graph != 0, "%+v, items %+v", a.Recall, a.Items)
-	a, err := recall.Recall(t.Context(), s, retrieve.Request{Text: "Why quagga?", Intent: retrieve.IntentWhen})
-	must.OK(t, err)
-	must.Equal(t, a.Recall.Intent, retrieve.IntentWhen, "verdict")
-	must.Equal(t, a.Verdict, retrieve.Unknown, "verdict")
 }

@@ -85,8 +85,7 @@ func TestWriteCues(t *testing.T) {
 				"a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "a9"}, nil
 		},
 	}
-	res, err := writeCues(t.Context(), m.r, rememberAt(10).CommitOptions, req)
-	must.OK(t, err)
+	res := must.Get(writeCues(t.Context(), m.r, rememberAt(10).CommitOptions, req))(t)
 	must.True(t, res.Commits == 1 && res.Memories == 1 && res.Cues == WrittenCues && res.Skipped == 1 &&
 		res.Remaining == 0, "%+v", res)
 	got := cuesOf(t, m)
@@ -97,7 +96,7 @@ func TestWriteCues(t *testing.T) {
 	must.Equal(t, strings.Join(steps, " "), "1/2 2/2", "asked")
 	// Only the memory without a usable cue is asked about again.
 	asked = nil
-	res, err = writeCues(t.Context(), m.r, rememberAt(11).CommitOptions, req)
+	res, err := writeCues(t.Context(), m.r, rememberAt(11).CommitOptions, req)
 	must.True(t, err == nil && res.Commits == 0 && len(asked) == 1, "again: %+v, %q, %v", res, asked, err)
 }
 

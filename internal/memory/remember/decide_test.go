@@ -50,9 +50,8 @@ func seeds(t *testing.T, m *Writer, format string, n int) {
 	memkit.Tell(t, m.r, lines...)
 }
 
-// TestNoneIsRefused has many clients decide at once, some that share a Writer and some with one of
-// their own, as each command has. None gave an Expect, so none may be refused, and what each did is
-// there once.
+// TestNoneIsRefused has many clients decide at once, some that share a Writer and some with one of their own, as each
+// command has. None gave an Expect, so none may be refused, and what each did is there once.
 func TestNoneIsRefused(t *testing.T) {
 	effort.Alone(t)
 	const clients = 64
@@ -167,8 +166,7 @@ func TestRefreshReadsOutsideTheTurn(t *testing.T) {
 	must.True(t, errors.As(err, &moved), "%v, want an *ExpectError", err)
 }
 
-// TestLongDecisionsAmongShort: verbs that look at the whole memory are not refused either, while
-// others write.
+// TestLongDecisionsAmongShort: verbs that look at the whole memory are not refused either, while others write.
 func TestLongDecisionsAmongShort(t *testing.T) {
 	m := openMemory(t)
 	seeds(t, m, "old%d", 4)
@@ -185,8 +183,7 @@ func TestLongDecisionsAmongShort(t *testing.T) {
 	}
 	expired := 0
 	for range 2 {
-		res, err := memory.Expire(t.Context(), m.r, memkit.Opt, memory.ExpireRequest{Now: memkit.By.Time})
-		must.OK(t, err)
+		res := must.Get(memory.Expire(t.Context(), m.r, memkit.Opt, memory.ExpireRequest{Now: memkit.By.Time}))(t)
 		expired += len(res.Marked)
 		must.Get(review.Consolidate(t.Context(), m.r, memkit.Opt, review.ConsolidateRequest{}, nil))(t)
 	}
@@ -225,9 +222,7 @@ func sentences(from, n int) []Request {
 func TestBatch(t *testing.T) {
 	const items = 1000
 	r := must.Get(care.Init(t.Context(), t.TempDir(), linkBy, core.Options{}))(t)
-	defer func() {
-		must.OK(t, r.Close())
-	}()
+	defer func() { must.OK(t, r.Close()) }()
 	m, decisions, last := New(r), sha256.New(), ""
 	for n, most := range []uint64{850, 1350} { // objects for each memory
 		var before, after runtime.MemStats

@@ -558,7 +558,6 @@ func TestReadingWork(t *testing.T) {
 			counts.DerivedCounts.Reset()
 			must.OK(t, c.fn(s))
 			reads := counts.FactCounts.Counts().BlocksRead + counts.DerivedCounts.Counts().BlocksRead
-			t.Logf("%d nodes: %s reads %d blocks", n, c.name, reads)
 			must.True(t, reads <= c.most && (last[c.name] <= 0 || reads <= 3*last[c.name]+50),
 				"%d nodes: %s reads %d blocks, %d in a tenth of it", n, c.name, reads, last[c.name])
 			last[c.name] = reads

@@ -2,11 +2,8 @@ package remember
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	iofs "io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,6 +21,7 @@ import (
 	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/must"
+	"github.com/mnem-project/mnem/internal/testkit/repofiles"
 	"github.com/mnem-project/mnem/ipld"
 	"github.com/mnem-project/mnem/retrieve"
 )
@@ -35,79 +33,28 @@ var (
 )
 
 // onDisk opens a repository on disk whose tables are not compressed.
-func onDisk(t *testing.T, dir string) (*core.Repo, *pebble.Store) {
+func onDisk(t *testing.T, dir string) *core.Repo {
 	t.Helper()
 	st := must.Get(pebble.Open(dir, pebble.Options{Create: true, Uncompressed: true}))(t)
-	r := must.Get(care.New(t.Context(), st, linkBy, core.Options{}))(t)
-	return r, st
+	return must.Get(care.New(t.Context(), st, linkBy, core.Options{}))(t)
 }
 
-// leaks lists every key, value and file that has a piece of the key in any spelling. It checks each string of each
-// block decoded, and the keys of tree chunks with their prefix.
-func leaks(t *testing.T, dir string, st *pebble.Store) (where []string) {
+// leaks closes a repository and lists where its files have a piece of the key, in any spelling and form.
+func leaks(t *testing.T, dir string, r *core.Repo) (where []string) {
 	t.Helper()
-	has := func(s string) bool {
-		s = strings.ToLower(s)
-		words := strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+	must.OK(t, r.Close())
+	must.OK(t, repofiles.Texts(dir, func(at, text string) {
+		text = strings.ToLower(text)
+		words := strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 			return (r < 'a' || r > 'z') && (r < '0' || r > '9')
 		}), " ")
-		return slices.ContainsFunc(apiPieces, func(p string) bool {
-			return strings.Contains(s, p) || strings.Contains(words, p)
-		})
-	}
-	entries := 0
-	err := st.Keys(context.Background(), func(e pebble.RawEntry) error {
-		entries++
-		found := has(string(e.Key)) || has(string(e.Value))
-		if v, err := ipld.DecodeValue(e.Value); err == nil {
-			eachText(v, func(s string) { found = found || has(s) })
+		if slices.ContainsFunc(apiPieces, func(p string) bool {
+			return strings.Contains(text, p) || strings.Contains(words, p)
+		}) && !slices.Contains(where, at) {
+			where = append(where, at)
 		}
-		if found {
-			what := ipld.RecordKind(e.Value)
-			where = append(where, fmt.Sprintf("%s %q in space %v", e.CID, what, e.Space))
-		}
-		return nil
-	})
-	must.Require(t, err == nil && entries >= 20, "%d entries: %v", entries, err)
-	files := 0
-	err = filepath.WalkDir(dir, func(path string, d iofs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		b, err := os.ReadFile(path)
-		if errors.Is(err, iofs.ErrNotExist) { // removed in the background
-			return nil
-		}
-		if files++; has(string(b)) {
-			where = append(where, path)
-		}
-		return err
-	})
-	must.Require(t, err == nil && files >= 5, "%d files: %v", files, err)
+	}))
 	return where
-}
-
-// eachText calls fn with every string of a value, including field names and byte strings, and with the keys of a tree
-// chunk both whole and without their prefix.
-func eachText(v ipld.Value, fn func(string)) {
-	switch v.Kind() {
-	case ipld.String, ipld.Bytes:
-		fn(v.Text())
-	case ipld.List:
-		for _, item := range v.List() {
-			eachText(item, fn)
-		}
-	case ipld.Map:
-		prefix, _ := v.Get("prefix")
-		keys, _ := v.Get("keys")
-		for _, key := range keys.List() {
-			fn(prefix.Text() + key.Text())
-		}
-		for _, e := range v.Entries() {
-			fn(e.Key)
-			eachText(e.Value, fn)
-		}
-	}
 }
 
 // rememberKey remembers a text with the key, and asks for it. If no rule makes an entity of it, it writes one as older
@@ -161,12 +108,12 @@ func answersNone(t *testing.T, r *core.Repo) {
 func TestPurgeTakesWhatIsDerived(t *testing.T) {
 	ctx := t.Context()
 	dir := filepath.Join(t.TempDir(), ".mnem")
-	r, st := onDisk(t, dir)
+	r := onDisk(t, dir)
 	id := rememberKey(t, r)
-	where := leaks(t, dir, st)
+	where := leaks(t, dir, r)
 	must.Require(t, len(where) >= 7, "the key is not where it is to be removed from: %v", where)
-	opt := care.PurgeOptions{Stamp: linkBy, Reason: "a key"}
-	opt.DryRun = true
+	r = onDisk(t, dir)
+	opt := care.PurgeOptions{Stamp: linkBy, Reason: "a key", DryRun: true}
 	plan := must.Get(care.Purge(ctx, r, id.String(), opt))(t)
 	opt.DryRun = false
 	res := must.Get(care.Purge(ctx, r, id.String(), opt))(t)
@@ -183,16 +130,14 @@ func TestPurgeTakesWhatIsDerived(t *testing.T) {
 	if !slices.ContainsFunc(res.Hits, func(h care.PurgeHit) bool { return h.Name == stripe.String() }) {
 		t.Errorf("what is shared is not named: %v", res.Hits)
 	}
-	where = leaks(t, dir, st)
+	where = leaks(t, dir, r)
 	must.True(t, len(where) == 0, "left: %v", where)
-	must.OK(t, r.Close())
-	r, st = onDisk(t, dir)
+	r = onDisk(t, dir)
 	answersNone(t, r)
-	where = leaks(t, dir, st)
-	must.True(t, len(where) == 0, "left after opening: %v", where)
 	report, err := care.Fsck(ctx, r, care.FsckOptions{Full: true})
 	must.True(t, err == nil && len(report.Errors) <= 0, "fsck: %v, %v", report.Errors, err)
-	must.OK(t, r.Close())
+	where = leaks(t, dir, r)
+	must.True(t, len(where) == 0, "left after opening: %v", where)
 }
 
 // TestPurgeOneAfterTheOther purges both memories that mention an entity: with the second it goes.
@@ -243,11 +188,12 @@ func keyEverywhere(t *testing.T, r *core.Repo) {
 func TestPurgeText(t *testing.T) {
 	ctx := t.Context()
 	dir := filepath.Join(t.TempDir(), ".mnem")
-	r, st := onDisk(t, dir)
+	r := onDisk(t, dir)
 	keyEverywhere(t, r)
 	first := must.Get(r.Revisions().Resolve(ctx, "HEAD~2"))(t)
-	where := leaks(t, dir, st)
+	where := leaks(t, dir, r)
 	must.Require(t, len(where) >= 11, "the key is not where it is to be removed from: %v", where)
+	r = onDisk(t, dir)
 	opt := care.PurgeOptions{Stamp: linkBy, Reason: "leaked", DryRun: true}
 	plan := must.Get(care.PurgeText(ctx, r, apiKey, opt))(t)
 	opt.DryRun = false
@@ -261,16 +207,14 @@ func TestPurgeText(t *testing.T) {
 	want := map[string]int{"node": 4, "content": 2, "embedding": 1, "query": 1, "message": 2, "edge": 2, "mark": 1}
 	must.Equal(t, fmt.Sprint(got), fmt.Sprint(want), "erased ", got, ", want ", want)
 	must.True(t, len(res.Branches) == 1 && len(res.Stages) == 1, "removed from %v, %v", res.Branches, res.Stages)
-	where = leaks(t, dir, st)
+	where = leaks(t, dir, r)
 	must.True(t, len(where) == 0, "left: %v", where)
-	must.OK(t, r.Close())
-	r, st = onDisk(t, dir)
-	defer r.Close()
+	r = onDisk(t, dir)
 	answersNone(t, r)
 	checkErasedText(t, r, first)
-	where = leaks(t, dir, st)
-	must.True(t, len(where) == 0, "left after opening: %v", where)
 	must.Fail(t, must.Err(care.PurgeText(ctx, r, apiKey, opt)), store.ErrNotFound)
+	where = leaks(t, dir, r)
+	must.True(t, len(where) == 0, "left after opening: %v", where)
 }
 
 // checkErasedText checks the remains of keyEverywhere's writes, also in a copy of the store.

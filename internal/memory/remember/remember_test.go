@@ -11,9 +11,7 @@ import (
 	"github.com/mnem-project/mnem/adjacency"
 	"github.com/mnem-project/mnem/graph"
 	"github.com/mnem-project/mnem/internal/core"
-	"github.com/mnem-project/mnem/internal/history"
 	"github.com/mnem-project/mnem/internal/memory"
-	"github.com/mnem-project/mnem/internal/memory/recall"
 	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/effort"
 	"github.com/mnem-project/mnem/internal/testkit/memkit"
@@ -152,23 +150,6 @@ func TestObservations(t *testing.T) {
 	n, err := m.headOf(t).Adjacency().Degree(t.Context(), id, adjacency.Out, memory.EdgeObserved)
 	must.True(t, n == MaxObserved && err == nil && res.NoChange && res.Memories[0].Warnings[0].Code == QualityObserved,
 		"%d observations, %v, %+v", n, err, res)
-}
-
-func TestUndoRemember(t *testing.T) {
-	m := newMemory(t)
-	keep(t, m, Request{Text: "Alice works at Initech", About: "alice", Property: "employer"})
-	for i, req := range []Request{
-		{Text: "Alice works at Globex", About: "alice", Property: "employer"},
-		{Text: "alice works at Initech", Tags: []string{"x"}, Importance: 5},
-		{Text: "Bob likes tea", Tags: []string{"tea"}, Entities: []string{"Bob"}, Sources: []string{"url:x"}},
-	} {
-		before := m.headOf(t).Graph()
-		keep(t, m, req)
-		must.True(t, m.headOf(t).Graph() != before, "request %d changed nothing", i)
-		by := rememberAt(5).Stamp
-		must.Get(history.Undo(t.Context(), m.r, "", by))(t)
-		must.Equal(t, m.headOf(t).Graph(), before, "request ", i, " undone: graph")
-	}
 }
 
 func TestRememberRefuses(t *testing.T) {
@@ -359,43 +340,6 @@ func TestParamsAtOnce(t *testing.T) {
 		_, ok := ipld.FindEntry(entries, "later")
 		must.True(t, err == nil && ok, "%s: %v %v", verb, entries, err)
 	}
-}
-
-// TestRelatedAndSuggest: the reasons of a related node, and tags with their rarity.
-func TestRelatedAndSuggest(t *testing.T) {
-	m := newMemory(t)
-	a := draft("The cache server of Alice ran out of memory.", 0, "s")
-	b := draft("The site went down because the cache server ran out of memory.", 1, "s")
-	c := draft("Alice prefers tea.", 2, "t")
-	d := draft("The cache of the shop is old.", 3, "u")
-	a.Tags, b.Tags, c.Tags, d.Tags = []string{"Ops", "cache"}, []string{"ops"}, []string{"people"}, []string{"ops"}
-	for _, x := range []*Draft{a, b, c, d} {
-		m.writeDrafts(t, LinkOptions{}, []Near{{ID: a.ID}}, x)
-	}
-	s := m.headOf(t)
-	x := must.Get(recall.Related(t.Context(), s, recall.RelatedRequest{ID: a.ID}))(t)
-	var got []string
-	for _, r := range x.Nodes {
-		line := r.Node.Summary
-		for _, why := range r.Reasons {
-			line += fmt.Sprintf(" | %s %v", why.Kind, why.Names)
-			if why.Edge != nil {
-				line = fmt.Sprintf("%s | %s %t", strings.TrimSuffix(line, " | edge []"), why.Edge.Type, why.Edge.Forward)
-			}
-		}
-		got = append(got, line)
-	}
-	want := `The site went down because the cache server ran out of memory. | causes true | follows false | shared [Ops] | text []
-Alice prefers tea. | near false | shared [Alice] | text []
-The cache of the shop is old. | shared [Ops] | text []
-Alice | mentions true
-cache | tagged true
-Ops | tagged true`
-	must.Equal(t, strings.Join(got, "\n"), want, "got\n")
-	tags, err := recall.Suggest(t.Context(), s, "Is the cache server of Berlin in 2024 full?")
-	must.True(t, err == nil && len(tags) >= 3 && tags[0].Name == "Ops" && tags[1].Name == "cache" &&
-		tags[len(tags)-1].Text, "%+v, %v", tags, err)
-	must.True(t, must.Err(recall.Suggest(t.Context(), s, " ")) != nil, "blank")
 }
 
 // TestRememberTimes holds that a batch with times makes the graph of single calls at these times, whatever

@@ -54,35 +54,6 @@ func proposed(t testing.TB, r *core.Repo, req ConsolidateRequest) []string {
 	return out
 }
 
-func TestProposals(t *testing.T) {
-	r := memkit.Open(t, untidy...)
-	var got []string
-	for _, line := range proposed(t, r, ConsolidateRequest{Kinds: []ProposalKind{ProposeExpired,
-		ProposeDuplicate, ProposeContradiction, ProposeTag}}) {
-		_, rest, _ := strings.Cut(line, " ")
-		got = append(got, rest)
-	}
-	slices.Sort(got)
-	want := []string{
-		"contradiction Der Server läuft auf Linux / Der Server läuft nicht auf Linux | ",
-		"contradiction Visitors are allowed on Friday / Visitors are not allowed on Friday | ",
-		"contradiction 数据库不每天备份 / 数据库每天备份 | ",
-		"duplicate The ledger is backed up every night at 2 / " +
-			"The ledger is backed up every night at two / the ledger is backed up every night at two! | ",
-		"expired The queue holds 500 messages | ",
-		"tag The ledger is backed up every night at 2 | backup",
-	}
-	for i, line := range got { // the ends of a contradiction are in the order of their ids
-		if kind, ends, ok := strings.Cut(strings.TrimSuffix(line, " | "), " "); ok && kind == "contradiction" {
-			list := strings.Split(ends, " / ")
-			slices.Sort(list)
-			got[i] = kind + " " + strings.Join(list, " / ") + " | "
-		}
-	}
-	slices.Sort(got)
-	must.Same(t, got, want, "got\n")
-}
-
 // TestProposalsOfAnyOrder writes the same memories in random orders and in several commits.
 func TestProposalsOfAnyOrder(t *testing.T) {
 	seed := rand.Uint64()
@@ -100,8 +71,7 @@ func TestProposalsOfAnyOrder(t *testing.T) {
 	}
 }
 
-// TestConsolidateAll applies all there is, again and again, until nothing is proposed, and undoes
-// it.
+// TestConsolidateAll applies all there is, again and again, until nothing is proposed, and undoes it.
 func TestConsolidateAll(t *testing.T) {
 	r := memkit.Open(t, untidy...)
 	before := memkit.Tip(t, r)
@@ -173,8 +143,7 @@ func TestTagEdges(t *testing.T) {
 	memkit.Undo(t, r, before)
 }
 
-// TestCrowded finds a pair among many nodes that are more like either, and no memories that could be
-// paired with it.
+// TestCrowded finds a pair among many nodes that are more like either, and no memories that could be paired with it.
 func TestCrowded(t *testing.T) {
 	lines := []string{factLine("Visitors are allowed in on Friday", ``),
 		factLine("Visitors are not allowed in on Friday", ``)}
