@@ -67,15 +67,13 @@ func TestOtherToolsReadAnExport(t *testing.T) {
 		return basicnode.Prototype.Any, nil
 	}
 	spec := builder.NewSelectorSpecBuilder(basicnode.Prototype.Any)
-	all, err := spec.ExploreRecursive(selector.RecursionLimitNone(),
-		spec.ExploreAll(spec.ExploreRecursiveEdge())).Selector()
-	must.OK(t, err)
-	start, err := ls.Load(linking.LinkContext{}, cidlink.Link{Cid: root}, basicnode.Prototype.Any)
-	must.OK(t, err)
+	all := must.Get(spec.ExploreRecursive(selector.RecursionLimitNone(),
+		spec.ExploreAll(spec.ExploreRecursiveEdge())).Selector())(t)
+	start := must.Get(ls.Load(linking.LinkContext{}, cidlink.Link{Cid: root}, basicnode.Prototype.Any))(t)
 	walk := traversal.Progress{Cfg: &traversal.Config{
 		LinkSystem: ls, LinkTargetNodePrototypeChooser: any, LinkVisitOnlyOnce: true,
 	}}
-	err = walk.WalkMatching(start, all, func(traversal.Progress, datamodel.Node) error { return nil })
+	err := walk.WalkMatching(start, all, func(traversal.Progress, datamodel.Node) error { return nil })
 	must.OK(t, err)
 	must.Require(t, len(loaded) == len(order), "%d blocks reached, %d in the file", len(loaded), len(order))
 	for i := range order {

@@ -111,9 +111,7 @@ func TestImportRefusesRedactions(t *testing.T) {
 		name, reason string
 		edit         func(f *repokit.Forgery)
 	}{
-		{"of a block in the file", "in the file and redacted", func(f *repokit.Forgery) {
-			redact(f, f.Tips[0])
-		}},
+		{"of a block in the file", "in the file and redacted", func(f *repokit.Forgery) { redact(f, f.Tips[0]) }},
 		{"of what nothing leads to", "nothing in the file leads", func(f *repokit.Forgery) {
 			redact(f, ipld.Sum(ipld.Raw, []byte("elsewhere")))
 		}},

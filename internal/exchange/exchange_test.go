@@ -137,24 +137,6 @@ func TestImportTwice(t *testing.T) {
 	}
 }
 
-// TestExportIsReproducible makes the same memory twice, in another order of batches, and exports it.
-func TestExportIsReproducible(t *testing.T) {
-	var files [2][]byte
-	for i := range files {
-		r, _ := repokit.OverMem(t)
-		if i == 1 { // garbage and indexes leave no trace
-			_, err := repokit.TryLines(r, `{"edge":{"type":"x","src":"a","dst":"b"}}`)
-			must.Require(t, err != nil, "a dangling edge was accepted")
-		}
-		fill(t, r)
-		if i == 1 {
-			must.OK(t, must.Err(r.Indexes().Rebuild(t.Context(), "HEAD")))
-		}
-		files[i], _ = repokit.Export(t, r, exchange.ExportOptions{All: true})
-	}
-	must.Same(t, files[0], files[1], "the files differ")
-}
-
 func TestImportRange(t *testing.T) {
 	from, _ := repokit.OverMem(t)
 	fill(t, from)

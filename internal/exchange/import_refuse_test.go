@@ -100,9 +100,7 @@ func TestImportRefusesForgeries(t *testing.T) {
 			f.Vectors = nil
 			f.Commits[0] = func(c *commit.Commit) { c.Vectors = f.Tree(nil) }
 		}},
-		{"counts", "counts", func(f *repokit.Forgery) {
-			f.Graph = func(g *graph.Graph) { g.Counts.Nodes++ }
-		}},
+		{"counts", "counts", func(f *repokit.Forgery) { f.Graph = func(g *graph.Graph) { g.Counts.Nodes++ } }},
 		{"height", "height 5, want 2", func(f *repokit.Forgery) {
 			f.Commits[1] = func(c *commit.Commit) { c.Height = 5 }
 		}},
@@ -113,9 +111,7 @@ func TestImportRefusesForgeries(t *testing.T) {
 			f.Commits[1] = func(c *commit.Commit) { c.Parents = []ipld.CID{c.Graph} }
 		}},
 		{"chunk cut short", "content chunk", func(f *repokit.Forgery) { f.Recut(a, repokit.LongText[:300_000], 300_001) }},
-		{"chunk not UTF-8", "UTF-8", func(f *repokit.Forgery) {
-			f.Recut(a, strings.Repeat("\xff", 40_000), 40_000)
-		}},
+		{"chunk not UTF-8", "UTF-8", func(f *repokit.Forgery) { f.Recut(a, strings.Repeat("\xff", 40_000), 40_000) }},
 		{"missing parent", "the commit bafy", func(f *repokit.Forgery) {
 			f.Commits[1] = func(c *commit.Commit) { c.Parents = []ipld.CID{ipld.Sum(ipld.DagCBOR, nil)} }
 		}},
@@ -169,9 +165,7 @@ func TestImportRefusesManifests(t *testing.T) {
 		{"symbolic ref", "does not belong", func(f *repokit.Forgery) {
 			f.Refs["refs/heads/x"] = ipld.AppendString(nil, "refs/heads/main")
 		}},
-		{"integer ref", "neither a link", func(f *repokit.Forgery) {
-			f.Refs["refs/heads/x"] = ipld.AppendInt(nil, 1)
-		}},
+		{"integer ref", "neither a link", func(f *repokit.Forgery) { f.Refs["refs/heads/x"] = ipld.AppendInt(nil, 1) }},
 		{"ref to a node", "as node and as commit, tag", func(f *repokit.Forgery) {
 			id := graph.NodeID("b")
 			f.Refs["refs/heads/x"] = f.Nodes[string(id[:])]

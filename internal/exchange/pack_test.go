@@ -168,8 +168,7 @@ func TestGapFilled(t *testing.T) {
 	}
 	for failing := range 3 { // which of the two times that indexes are dropped fails, none at first
 		st := &unclearable{Store: mem.New()}
-		to, err := care.New(t.Context(), st, repokit.By, core.Options{})
-		must.OK(t, err)
+		to := must.Get(care.New(t.Context(), st, repokit.By, core.Options{}))(t)
 		finds := func(want int) {
 			t.Helper()
 			s := must.Get(to.At(t.Context(), tip.Target))(t)
@@ -180,7 +179,7 @@ func TestGapFilled(t *testing.T) {
 		must.OK(t, must.Err(repokit.Receive(t, to, gaps, ref(0))))
 		finds(0)
 		st.fails = failing
-		_, err = repokit.Receive(t, to, whole, ref(1))
+		_, err := repokit.Receive(t, to, whole, ref(1))
 		refs, listErr := to.Refs(t.Context())
 		there := slices.ContainsFunc(refs, func(r core.Ref) bool { return r.Name == ref(1).Ref })
 		must.True(t, there == (err == nil) && listErr == nil,
@@ -235,10 +234,9 @@ func TestPackWork(t *testing.T) {
 	repokit.Lines(t, from, b.String())
 	second := repokit.MainRef(t, from)
 	var out bytes.Buffer
-	packed, err := exchange.Pack(t.Context(), from, &out, exchange.PackOptions{
+	packed := must.Get(exchange.Pack(t.Context(), from, &out, exchange.PackOptions{
 		Refs: []core.Ref{second}, Since: []ipld.CID{first.Target},
-	})
-	must.OK(t, err)
+	}))(t)
 	res, err := repokit.Receive(t, to, out.Bytes(), exchange.RefUpdate{Ref: second.Name, To: second.Target, Forward: true})
 	must.OK(t, err)
 	must.True(t, res.NewBlocks >= packed.Blocks-2,

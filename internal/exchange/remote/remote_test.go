@@ -42,9 +42,8 @@ func open(t *testing.T) *core.Repo {
 func add(t *testing.T, r *core.Repo, key, summary string) ipld.CID {
 	t.Helper()
 	line := fmt.Sprintf(`{"node":{"key":%q,"type":"T","summary":%q}}`, key, summary)
-	res, err := r.Commit(t.Context(), state.ReadChanges(strings.NewReader(line), "test"),
-		core.CommitOptions{Stamp: by, Message: key})
-	must.OK(t, err)
+	res := must.Get(r.Commit(t.Context(), state.ReadChanges(strings.NewReader(line), "test"),
+		core.CommitOptions{Stamp: by, Message: key}))(t)
 	return res.Commit
 }
 

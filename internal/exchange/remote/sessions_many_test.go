@@ -34,8 +34,7 @@ func TestManySessionsCostTheirChange(t *testing.T) {
 			t.Errorf("one more record sent %d blocks in %d round trips", to.blocks, to.calls)
 		}
 		from := &counting{Side: here(hub)}
-		out, err := remote.Fetch(t.Context(), here(b.Repo), from, remote.FetchOptions{TransferOptions: b.opt})
-		must.OK(t, err)
+		out := must.Get(remote.Fetch(t.Context(), here(b.Repo), from, remote.FetchOptions{TransferOptions: b.opt}))(t)
 		must.True(t, out.Bytes <= 3000 && from.calls <= 3,
 			"one more record came in %d bytes, in %d round trips", out.Bytes, from.calls)
 	}

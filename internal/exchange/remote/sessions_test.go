@@ -49,15 +49,13 @@ func newMachine(t *testing.T) *machine {
 
 func (m *machine) fetchFrom(hub *core.Repo) *remote.Fetched {
 	m.Helper()
-	out, err := remote.Fetch(m.Context(), here(m.Repo), here(hub), remote.FetchOptions{TransferOptions: m.opt})
-	must.OK(m, err)
+	out := must.Get(remote.Fetch(m.Context(), here(m.Repo), here(hub), remote.FetchOptions{TransferOptions: m.opt}))(m)
 	return out
 }
 
 func (m *machine) pushTo(hub *core.Repo) *remote.Pushed {
 	m.Helper()
-	out, err := remote.Push(m.Context(), here(m.Repo), here(hub), remote.PushOptions{TransferOptions: m.opt})
-	must.OK(m, err)
+	out := must.Get(remote.Push(m.Context(), here(m.Repo), here(hub), remote.PushOptions{TransferOptions: m.opt}))(m)
 	return out
 }
 

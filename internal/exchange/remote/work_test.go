@@ -110,8 +110,6 @@ func TestWorkOfPush(t *testing.T) {
 		t.Errorf("%d round trips, %d bytes for blocks of %d bytes, %d blocks, %d of them lacking", to.calls, to.pack,
 			to.bytes, to.blocks, taken)
 	}
-	t.Logf("%d nodes: %d round trips, %d bytes for %d blocks of %d bytes, %d lacking", n, to.calls, to.pack, to.blocks,
-		to.bytes, taken)
 }
 
 // telling notes how many blocks were new.
