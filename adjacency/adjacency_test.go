@@ -102,8 +102,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestBucketOrder checks order, types that are prefixes of others, resuming and counting against
-// a sorted list.
+// TestBucketOrder checks order, types that are prefixes of others, resuming and counting against a sorted list.
 func TestBucketOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 0))
 	var edges []*graph.Edge

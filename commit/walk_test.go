@@ -163,9 +163,7 @@ func TestBetweenAgainstNaive(t *testing.T) {
 			}
 		}
 		gone := h.naive(sides[1]...)
-		want := slices.DeleteFunc(h.naive(sides[0]...), func(m string) bool {
-			return slices.Contains(gone, m)
-		})
+		want := slices.DeleteFunc(h.naive(sides[0]...), func(m string) bool { return slices.Contains(gone, m) })
 		diff := cmp.Diff(want, h.between(t, sides[0], sides[1]), cmpopts.EquateEmpty())
 		must.Require(t, diff == "", "list differs (-naive +got):\n%s", diff)
 	}
@@ -234,8 +232,7 @@ func oplog(t testing.TB, b *blocks, n int) []ipld.CID {
 	t.Helper()
 	cids := make([]ipld.CID, 1, n+1)
 	for seq := 1; seq <= n; seq++ {
-		o, err := NextOperation(t.Context(), b, store.Head{Seq: uint64(seq - 1), Operation: cids[seq-1]})
-		must.OK(t, err)
+		o := must.Get(NextOperation(t.Context(), b, store.Head{Seq: uint64(seq - 1), Operation: cids[seq-1]}))(t)
 		o.View, o.Actor, o.Command = link("v"), "a", []string{"test"}
 		far := Skip(o.Seq)
 		must.Require(t, far == 0 || o.Skip == cids[far], "operation %d skips to the wrong operation", seq)
@@ -259,7 +256,6 @@ func TestOperationAt(t *testing.T) {
 			"operation %d from %d is the one of number %d", seq, head, at.Operation.Seq)
 		most = max(most, b.reads)
 	}
-	t.Logf("at most %d reads among %d operations", most, n)
 	// The head, and for each of its bits at most as many links as there are lower bits.
 	width := bits.Len(n)
 	must.True(t, most <= 1+width*(width+1)/2, "%d reads to go back among %d operations of %d bits", most, n, width)
@@ -372,7 +368,6 @@ func TestOperationBefore(t *testing.T) {
 			must.Require(t, e.CID == cids[seq] && times[seq-1] <= at && (seq >= head || times[seq] > at),
 				"from %d, time %d: operation %d", head, at, seq)
 		}
-		t.Logf("jumps %v: at most %d reads among %d operations", jumps, most, n)
 		if width := bits.Len(n); most > 2+width*(width+1) {
 			t.Errorf("jumps %v: %d reads among %d operations of %d bits", jumps, most, n, width)
 		}

@@ -95,15 +95,11 @@ func genOpt[T any](g *rapid.Generator[T]) *rapid.Generator[T] {
 }
 
 func genTime() *rapid.Generator[Time] {
-	return rapid.Map(rapid.Int64Range(int64(MinTime), int64(MaxTime)), func(n int64) Time {
-		return Time(n)
-	})
+	return rapid.Map(rapid.Int64Range(int64(MinTime), int64(MaxTime)), func(n int64) Time { return Time(n) })
 }
 
 func genCID(codec ipld.Codec) *rapid.Generator[ipld.CID] {
-	return rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 4), func(b []byte) ipld.CID {
-		return ipld.Sum(codec, b)
-	})
+	return rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 4), func(b []byte) ipld.CID { return ipld.Sum(codec, b) })
 }
 
 func genValue(depth int) *rapid.Generator[ipld.Value] {
@@ -123,9 +119,7 @@ func genValue(depth int) *rapid.Generator[ipld.Value] {
 			rapid.Map(rapid.SliceOfN(genValue(depth-1), 0, 3), func(list []ipld.Value) ipld.Value {
 				return ipld.ListValue(list...)
 			}),
-			rapid.Map(genEntries(depth-1), func(e []ipld.Entry) ipld.Value {
-				return ipld.MapValue(e...)
-			}))
+			rapid.Map(genEntries(depth-1), func(e []ipld.Entry) ipld.Value { return ipld.MapValue(e...) }))
 	}
 	return rapid.OneOf(gens...)
 }

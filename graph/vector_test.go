@@ -55,8 +55,7 @@ func TestEmbeddingForms(t *testing.T) {
 		t.Errorf("a dense vector has terms %v, %v", terms, err)
 	}
 	sparse := goldenSparse(t)
-	terms, err := sparse.Terms()
-	must.OK(t, err, "terms")
+	terms := must.Get(sparse.Terms())(t, "terms")
 	must.Same(t, terms, []Term{{"pay", 81920}, {"berth", 45875}}, "terms")
 	must.True(t, sparse.Int8() == nil, "a sparse vector has dimensions")
 	float := &Embedding{Model: "m", DType: Float32, Dims: 2, Data: []byte{0, 0, 0, 0, 0, 0, 128, 63}}
@@ -69,7 +68,7 @@ func TestEmbeddingForms(t *testing.T) {
 		most[i] = SparseWeight{string(rune(0x10000 + i)), 1}
 	}
 	e := must.Get(NewSparse("m", most, [32]byte{}))(t)
-	terms, err = e.Terms()
+	terms, err := e.Terms()
 	must.True(t, len(terms) == MaxTerms && err == nil, "%d terms, %v", len(terms), err)
 }
 

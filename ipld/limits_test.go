@@ -161,8 +161,6 @@ func TestDecodedMemory(t *testing.T) {
 
 func TestCheckAllocations(t *testing.T) {
 	block := ipld.AppendValue(nil, someValue())
-	n := testing.AllocsPerRun(100, func() {
-		must.OK(t, ipld.Check(block))
-	})
+	n := testing.AllocsPerRun(100, func() { must.OK(t, ipld.Check(block)) })
 	must.True(t, n <= 1, "Check allocates %v times", n)
 }

@@ -100,9 +100,7 @@ func TestRecordHead(t *testing.T) {
 
 func TestRecordRefused(t *testing.T) {
 	entry := func(key string, v ipld.Value) ipld.Entry { return ipld.Entry{Key: key, Value: v} }
-	record := func(entries ...ipld.Entry) []byte {
-		return ipld.AppendValue(nil, ipld.MapValue(entries...))
-	}
+	record := func(entries ...ipld.Entry) []byte { return ipld.AppendValue(nil, ipld.MapValue(entries...)) }
 	kind, v := entry("kind", ipld.StringValue("sample")), entry("v", ipld.IntValue(1))
 	cases := []struct {
 		name, reason, kind string
@@ -221,9 +219,7 @@ func TestTypedReaders(t *testing.T) {
 		"bool":   func(d *ipld.Decoder) error { return must.Err(d.Bool()) },
 		"link":   func(d *ipld.Decoder) error { return must.Err(d.Link()) },
 		"list":   func(d *ipld.Decoder) error { return must.Err(d.List()) },
-		"map": func(d *ipld.Decoder) error {
-			return d.Map(func(string) error { return d.Skip() })
-		},
+		"map":    func(d *ipld.Decoder) error { return d.Map(func(string) error { return d.Skip() }) },
 	}
 	accepted, _ := vectors(t)
 	for kind, read := range readers {

@@ -188,9 +188,8 @@ func misfitStruct(at string, typ *schema.TypeStruct, v ipld.Value, seen map[stri
 	return ""
 }
 
-// TestSchemaFitsTheVectors reads every record among the vectors by the schema: its kind is a member of
-// the union, and it has no field that the schema lacks. Each member of the union and each field of a
-// request is in some vector.
+// TestSchemaFitsTheVectors reads every record among the vectors by the schema: its kind is a member of the union, and
+// it has no field that the schema lacks. Each member of the union and each field of a request is in some vector.
 func TestSchemaFitsTheVectors(t *testing.T) {
 	ts := schemaTypes(t)
 	data := must.Get(os.ReadFile("mnem.ipldsch"))(t)

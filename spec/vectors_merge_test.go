@@ -256,8 +256,7 @@ func (m *mergeRun) oneByOne(ours, theirs ipld.CID, take graph.Take) *merging.Mer
 		must.Get(merging.ResolveConflict(m.t.Context(), m.r, c.Item.String(), merging.Choice{Take: take},
 			m.options(branch)))(m.t)
 	}
-	res, err = merging.ContinueMerge(m.t.Context(), m.r, core.MergeOptions{CommitOptions: m.options(branch)})
-	must.OK(m.t, err)
+	res = must.Get(merging.ContinueMerge(m.t.Context(), m.r, core.MergeOptions{CommitOptions: m.options(branch)}))(m.t)
 	return res
 }
 

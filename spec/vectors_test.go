@@ -200,18 +200,12 @@ func as[T error](err error) bool {
 
 // classes say, of each class of error, whether an error is of it: README.md, "Classes of errors".
 var classes = map[string]func(error) bool{
-	"encoding": func(err error) bool {
-		return errors.Is(err, ipld.ErrInvalid) && !errors.Is(err, graph.ErrInvalid)
-	},
-	"record": is(ipld.ErrInvalid),
-	"field": func(err error) bool {
-		return as[*graph.FieldError](err) && !errors.Is(err, ipld.ErrInvalid)
-	},
-	"cid": is(ipld.ErrCID), "json": is(ipld.ErrJSON),
+	"encoding": func(err error) bool { return errors.Is(err, ipld.ErrInvalid) && !errors.Is(err, graph.ErrInvalid) },
+	"record":   is(ipld.ErrInvalid),
+	"field":    func(err error) bool { return as[*graph.FieldError](err) && !errors.Is(err, ipld.ErrInvalid) },
+	"cid":      is(ipld.ErrCID), "json": is(ipld.ErrJSON),
 	"entry": is(prolly.ErrInput), "tree": is(store.ErrCorrupt), "missing": is(store.ErrNotFound),
-	"change": func(err error) bool {
-		return errors.Is(err, graph.ErrInvalid) && as[*graph.LineError](err)
-	},
+	"change": func(err error) bool { return errors.Is(err, graph.ErrInvalid) && as[*graph.LineError](err) },
 	"circle": as[*state.CircleError], "file": is(car.ErrFormat), "exists": is(fs.ErrExist),
 }
 
