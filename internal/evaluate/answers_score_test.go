@@ -9,8 +9,7 @@ import (
 	"github.com/mnem-project/mnem/retrieve"
 )
 
-// printed makes items of words like "a:maybe:7" or "old!": key, band, tokens, and whether it says that it is
-// outdated.
+// printed makes items of words like "a:maybe:7" or "old!": key, band, tokens, and whether it says that it is outdated.
 func printed(words string) (items []Printed) {
 	for _, word := range strings.Fields(words) {
 		word, outdated := strings.CutSuffix(word, "!")

@@ -59,9 +59,7 @@ func fill(t testing.TB, opt evaluate.AnswersOptions, sets ...fstest.MapFS) (*eva
 	}
 	m, err := evaluate.Fill(t.Context(), list, opt)
 	if err == nil {
-		t.Cleanup(func() {
-			must.OK(t, m.Close())
-		})
+		t.Cleanup(func() { must.OK(t, m.Close()) })
 	}
 	return m, err
 }

@@ -77,20 +77,6 @@ func TestRunPoolsPairs(t *testing.T) {
 	must.Same(t, got, want, "report")
 }
 
-// TestRunAveragesExactly has thirds, which no float holds.
-func TestRunAveragesExactly(t *testing.T) {
-	report, err := evaluate.Run(t.Context(), dir("a.changes.jsonl", fishChanges, "a.queries.jsonl",
-		`{"qid":"1","text":"eel","gold":["eel"],"expand":0}
-{"qid":"2","text":"eel","gold":["cod"],"expand":0}
-{"qid":"3","text":"heron","gold":["cod"],"expand":0}
-`), evaluate.RunOptions{})
-	must.OK(t, err)
-	for m, want := range map[evaluate.Metric]string{evaluate.Recall5: "1/3", evaluate.MRR: "1/3"} {
-		must.Equal(t, report.All.Means[m].RatString(), want, m)
-	}
-	must.Equal(t, report.All.Text(evaluate.MRR, 3), "0.333", "printed")
-}
-
 // TestRunFindsNodesWithoutKey names one by its id.
 func TestRunFindsNodesWithoutKey(t *testing.T) {
 	var id graph.ID

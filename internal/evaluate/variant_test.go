@@ -41,9 +41,8 @@ func TestByLane(t *testing.T) {
 {"qid":"4","text":"zeppelin","gold":["cod"],"vectors":{"m":[1,0]},"expand":0}
 `)
 	report := must.Get(evaluate.Run(t.Context(), d, evaluate.RunOptions{By: evaluate.ByLane}))(t)
-	want := []string{"text 4 0.500", "dense:m 4 0.250", "time 4 0.250",
-		"exact 4 0.250", "recency 4 1.000"}
-	must.Same(t, shown(report), want, "rows")
+	must.Same(t, shown(report), []string{"text 4 0.500", "dense:m 4 0.250", "time 4 0.250",
+		"exact 4 0.250", "recency 4 1.000"}, "rows")
 }
 
 // TestByStage compares each row with a run of its own.
@@ -63,9 +62,7 @@ func TestByStage(t *testing.T) {
 		"with --intent auto":     func(r *retrieve.Request) { r.Intent = retrieve.IntentAuto },
 		"with --community":       func(r *retrieve.Request) { r.Community = true },
 		"with --pack passages":   func(r *retrieve.Request) { r.Pack = retrieve.PackPassages },
-		"without edges": func(r *retrieve.Request) {
-			r.EdgeWeights = []retrieve.EdgeWeight{{Type: "eats"}}
-		},
+		"without edges":          func(r *retrieve.Request) { r.EdgeWeights = []retrieve.EdgeWeight{{Type: "eats"}} },
 	}
 	var names []string
 	for _, row := range report.Categories {

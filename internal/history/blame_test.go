@@ -17,8 +17,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// manyVersions makes a memory of some nodes and then n commits, each changing one of them; every tenth
-// changes node 0.
+// manyVersions makes a memory of some nodes and then n commits, each changing one of them; every tenth changes node 0.
 func manyVersions(t testing.TB, r *core.Repo, nodes, n int) {
 	t.Helper()
 	var all strings.Builder
@@ -56,7 +55,6 @@ func TestBlameReads(t *testing.T) {
 		}
 	}
 	reads := len(counting.Read()) - before
-	t.Logf("%d blocks read over %d commits of %d nodes", reads, n, nodes)
 	// Consecutive nodes in the test are spread: most commits do not change the leaf.
 	most := (n + 1) * 5
 	must.True(t, reads <= most, "%d blocks read, want at most %d", reads, most)

@@ -27,8 +27,7 @@ func TestOperationNames(t *testing.T) {
 	for _, name := range []string{
 		"op:4", full, "op:" + full, full[:20], full[7:25], "@~6", "op:@~6", "5~", "10~6", full + "~0",
 	} {
-		e, err := r.OpLog().Find(ctx, name)
-		must.OK(t, err, name, " is operation ", e.Operation)
+		e := must.Get(r.OpLog().Find(ctx, name))(t, name)
 		must.Equal(t, e.CID, fourth.CID, name, " is operation ", e.Operation)
 	}
 	stray := *fourth.Operation
@@ -61,9 +60,7 @@ func TestFsckNamesReversals(t *testing.T) {
 			e, _ := r.OpLog().Find(t.Context(), "2")
 			op.Redoes = e.CID
 		},
-		"an undo of nothing": func(_ *core.Repo, op *commit.Operation) {
-			op.Undoes = ipld.Sum(ipld.DagCBOR, nil)
-		},
+		"an undo of nothing": func(_ *core.Repo, op *commit.Operation) { op.Undoes = ipld.Sum(ipld.DagCBOR, nil) },
 	} {
 		st := mem.New()
 		r := must.Get(care.New(t.Context(), st, repokit.By, core.Options{}))(t)

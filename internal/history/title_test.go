@@ -38,9 +38,7 @@ func TestTitlesHide(t *testing.T) {
 	first := func(t *testing.T, r *core.Repo, titles history.Titler) (title string) {
 		for e, err := range history.Log(t.Context(), r, "HEAD") {
 			must.OK(t, err)
-			var titleErr error
-			title, titleErr = titles.Commit(t.Context(), e.Diff, e.Nodes, e.Edges)
-			must.OK(t, titleErr)
+			title = must.Get(titles.Commit(t.Context(), e.Diff, e.Nodes, e.Edges))(t)
 		}
 		return title
 	}
@@ -106,8 +104,7 @@ func TestTitlesHideEdges(t *testing.T) {
 		var got []string
 		for e, err := range history.Log(t.Context(), r, "HEAD") {
 			must.OK(t, err)
-			title, err := history.Titler{Now: now, Tip: now}.Commit(t.Context(), e.Diff, e.Nodes, e.Edges)
-			must.OK(t, err)
+			title := must.Get(history.Titler{Now: now, Tip: now}.Commit(t.Context(), e.Diff, e.Nodes, e.Edges))(t)
 			got = append(got, title)
 		}
 		must.True(t, len(got) == 3 && got[1] == "linked", "%s: %q", name, got)

@@ -34,9 +34,8 @@ var captureStamp = state.Stamp{Author: repokit.By.Author, Time: repokit.By.Time,
 // write commits lines to a branch, "" for that of HEAD.
 func (w undoWorld) write(stamp state.Stamp, branch string, lines ...string) {
 	w.t.Helper()
-	_, err := w.r.Commit(context.Background(), state.ReadChanges(strings.NewReader(strings.Join(lines, "\n")), "x"),
-		core.CommitOptions{Stamp: stamp, Branch: branch, Message: strings.Join(stamp.Command, " ")})
-	must.OK(w.t, err)
+	must.Get(w.r.Commit(context.Background(), state.ReadChanges(strings.NewReader(strings.Join(lines, "\n")), "x"),
+		core.CommitOptions{Stamp: stamp, Branch: branch, Message: strings.Join(stamp.Command, " ")}))(w.t)
 }
 
 // keys are the keys of all nodes of HEAD, sorted.

@@ -14,10 +14,8 @@ import (
 	"github.com/mnem-project/mnem/internal/care"
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/history"
-	"github.com/mnem-project/mnem/internal/state"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
-	"github.com/mnem-project/mnem/ipld"
 )
 
 // watching pulls from a watch, which the end of the test stops.
@@ -88,38 +86,6 @@ func TestWatchTellsWhatWasAndWhatComes(t *testing.T) {
 	} {
 		op, err := watching(t, r, history.WatchOptions{Since: since})()
 		must.Equal(t, told(t, op, err), want, "since ", since)
-	}
-}
-
-func TestWatchOneRef(t *testing.T) {
-	r := repokit.OpenMem(t)
-	repokit.Fact(t, r, "", "one")
-	repokit.Fact(t, r, "", "two")
-	must.Get(r.Branches().Create(t.Context(), "side", "HEAD", core.RefOptions{Stamp: repokit.By}))(t)
-	for _, name := range []string{"side", "refs/heads/side"} {
-		next := watching(t, r, history.WatchOptions{Since: "0", Ref: name})
-		op, err := next()
-		must.Equal(t, told(t, op, err), "4 refs/heads/side refs/heads/side:?", name)
-		repokit.Fact(t, r, "", "main of "+name)
-		repokit.Fact(t, r, "side", "side of "+name)
-		seq := op.Operation.Seq
-		if op, err = next(); err != nil || op.Operation.Seq <= seq || op.Refs[0].Name != "refs/heads/side" {
-			t.Errorf("%s: %+v, %v", name, op, err)
-		}
-	}
-}
-
-func TestWatchRefuses(t *testing.T) {
-	r := repokit.OpenMem(t)
-	repokit.Fact(t, r, "", "one")
-	stray := ipld.Sum(ipld.DagCBOR, nil).String()
-	for _, since := range []string{"3", "99999999999999999999", stray, "nobody", "@~2"} {
-		_, err := watching(t, r, history.WatchOptions{Since: since})()
-		var lost *history.HorizonError
-		must.True(t, errors.Is(err, store.ErrNotFound) && !errors.As(err, &lost), "since %s: %v", since, err)
-	}
-	for _, opt := range []history.WatchOptions{{Since: "1~x"}, {Ref: "a b"}, {Ref: "refs/../x"}} {
-		must.Fail(t, must.Err(watching(t, r, opt)()), state.ErrInvalid, opt)
 	}
 }
 

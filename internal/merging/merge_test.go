@@ -63,30 +63,6 @@ func TestMergeLaws(t *testing.T) {
 	}
 }
 
-func TestResolveOneByOne(t *testing.T) {
-	r, ours, theirs := repokit.Conflicted(t)
-	must.Fail(t, must.Err(merging.ContinueMerge(t.Context(), r, repokit.Options(""))), state.ErrConflict)
-	repokit.Resolve(t, r, "a", merging.Choice{Take: graph.TakeOurs})
-	p := repokit.Resolve(t, r, "node/"+graph.NodeID("a").String(),
-		repokit.Changes(`{"node":{"key":"a","summary":"A3","props":{"m":2}}}`))
-	must.True(t, p.Conflicts[0].Resolution != p.Conflicts[1].Resolution && p.Theirs == theirs, "pending %+v", p)
-	repokit.Resolve(t, r, graph.NodeID("b").String()[:8], merging.Choice{Take: graph.TakeTheirs})
-	repokit.CheckClean(t, r)
-	res := must.Get(merging.ContinueMerge(t.Context(), r, repokit.Options("")))(t)
-	must.True(t, len(res.Parents) == 2 && res.Parents[0] == ours && res.Parents[1] == theirs,
-		"parents %v", res.Parents)
-	s := repokit.Head(t, r)
-	a := repokit.NodeByKey(t, s, "a")
-	must.Equal(t, a.Summary, "A3", "a")
-	must.Equal(t, len(a.Props), 2, "a")
-	// b is back, with the mark and the edges that the draft had.
-	must.Equal(t, repokit.Sizes(s), [4]uint64{4, 2, 1, 0}, "sizes")
-	must.Equal(t, repokit.NodeByKey(t, s, "b").Summary, "B2", "sizes")
-	must.Fail(t, must.Err(r.PendingMerge(t.Context(), "")), store.ErrNotFound)
-	res, err := merging.Merge(t.Context(), r, "draft", repokit.Options(""))
-	must.True(t, err == nil && res.UpToDate, "again: %+v, %v", res, err)
-}
-
 // TestResolveMovedBranch continues a merge after others committed to the branch.
 func TestResolveMovedBranch(t *testing.T) {
 	for text, clean := range map[string]bool{
@@ -110,8 +86,7 @@ func TestResolveMovedBranch(t *testing.T) {
 	}
 }
 
-// continueMoved continues after the branch moved away from the resolved state, which then becomes a commit that
-// merges.
+// continueMoved continues after the branch moved away from the resolved state, which then becomes a commit that merges.
 func continueMoved(t *testing.T, r *core.Repo, moved, theirs ipld.CID) {
 	t.Helper()
 	p, err := r.PendingMerge(t.Context(), "")

@@ -87,23 +87,6 @@ func TestCommunitiesAreKept(t *testing.T) {
 	repokit.CheckClean(t, r)
 }
 
-func TestCommunitiesAreCollected(t *testing.T) {
-	r, st := repokit.OverMem(t)
-	repokit.Lines(t, r, cliques(3))
-	repokit.Branch(t, r, "side", "HEAD")
-	repokit.CommitOn(t, r, "side", `{"edge":{"type":"knows","src":"p6","dst":"p1"}}`)
-	side := must.Get(r.Snapshot(t.Context(), "side"))(t)
-	communitiesOf(t, side)
-	communitiesOf(t, repokit.Head(t, r))
-	repokit.DropBranch(t, r, "side")
-	r, err := care.New(t.Context(), st, repokit.By, core.Options{}) // that leases nothing
-	must.OK(t, err)
-	repokit.Gc(t, r, 1)
-	n, _ := derivedOf(t, st)
-	must.True(t, n == 1, "%d records after the branch is gone", n)
-	repokit.CheckClean(t, r)
-}
-
 func TestPurgeDropsCommunities(t *testing.T) {
 	r, st := repokit.OverMem(t)
 	repokit.Lines(t, r, cliques(3))

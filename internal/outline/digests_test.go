@@ -114,40 +114,6 @@ func TestDigestsSeeMarks(t *testing.T) {
 	repokit.CheckClean(t, r)
 }
 
-func TestPurgeDropsDigests(t *testing.T) {
-	r, st := repokit.OverMem(t)
-	repokit.Lines(t, r, projects(40))
-	digestsOf(t, repokit.Head(t, r), keepDigests)
-	must.Get(care.Purge(t.Context(), r, "t5", care.PurgeOptions{Stamp: repokit.By}))(t)
-	must.Equal(t, digestBlocks(t, st), 0, "digests after a purge")
-	for _, rev := range []string{"HEAD", "HEAD~1"} {
-		s := must.Get(r.Snapshot(t.Context(), rev))(t)
-		d := digestsOf(t, s, keepDigests)
-		root, _, err := d.Top(t.Context(), d.Blocks, graph.ID{})
-		must.OK(t, err, rev)
-		must.Equal(t, root.Facts, 44, rev)
-	}
-	repokit.CheckClean(t, r)
-}
-
-func TestDigestsAreCollected(t *testing.T) {
-	r, st := repokit.OverMem(t)
-	repokit.Lines(t, r, projects(40))
-	repokit.Branch(t, r, "side", "HEAD")
-	repokit.CommitOn(t, r, "side", `{"node":{"key":"t3","type":"Task","summary":"Something else."}}`)
-	side := must.Get(r.Snapshot(t.Context(), "side"))(t)
-	digestsOf(t, repokit.Head(t, r), keepDigests)
-	only := digestBlocks(t, st)
-	digestsOf(t, side, keepDigests)
-	n := digestBlocks(t, st)
-	must.True(t, n > only, "%d digests of two states, %d of one", n, only)
-	repokit.DropBranch(t, r, "side")
-	r = must.Get(care.New(t.Context(), st, repokit.By, core.Options{}))(t)
-	repokit.Gc(t, r, 1)
-	must.Equal(t, digestBlocks(t, st), only, "digests after the branch is gone")
-	repokit.CheckClean(t, r)
-}
-
 // TestDamagedDigests: damage is reported, and a repair computes the digests again.
 func TestDamagedDigests(t *testing.T) {
 	st := mem.New()
@@ -326,8 +292,7 @@ func TestDigestsCrash(t *testing.T) {
 		}
 		return nil
 	})
-	r, err := care.Init(t.Context(), repokit.CrashDir, repokit.By, core.Options{FS: fsys, Logf: repokit.Logf})
-	must.OK(t, err)
+	r := must.Get(care.Init(t.Context(), repokit.CrashDir, repokit.By, core.Options{FS: fsys, Logf: repokit.Logf}))(t)
 	for _, step := range digestSteps {
 		repokit.Lines(t, r, step)
 		digestsOf(t, repokit.Head(t, r), keepDigests)

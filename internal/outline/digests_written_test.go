@@ -207,8 +207,7 @@ func TestPurgeErasesTextsOfText(t *testing.T) {
 		`{"edge":{"type":"part-of","src":"s","dst":"p2"}}`)
 	mustWrite(t, r, "", repokit.TextFor(topOf(t, repokit.Head(t, r), "p1"), "Wine Cellar: code is 7741 blue."),
 		repokit.TextFor(topOf(t, repokit.Head(t, r), "p2"), "Of a cellar."), repokit.TextFor(topOf(t, repokit.Head(t, r), "p3"), "Of boats."))
-	res, err := care.PurgeText(t.Context(), r, "code is 7741-blue", care.PurgeOptions{Stamp: repokit.By})
-	must.OK(t, err)
+	res := must.Get(care.PurgeText(t.Context(), r, "code is 7741-blue", care.PurgeOptions{Stamp: repokit.By}))(t)
 	must.Equal(t, repokit.Kinds(res.Erased)["digest"], 2)
 	must.Equal(t, textOf(t, repokit.Head(t, r), "p3"), "Of boats.", "another text")
 	repokit.CheckClean(t, r)

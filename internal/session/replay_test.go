@@ -43,9 +43,7 @@ func TestReplay(t *testing.T) {
 	memory, change := repokit.DemoText(t)
 	dir := repokit.InitEmpty(t)
 	open := func(opt core.Options) *core.Repo { return must.Get(care.Open(dir, opt))(t) }
-	shut := func(r *core.Repo) {
-		must.OK(t, r.Close())
-	}
+	shut := func(r *core.Repo) { must.OK(t, r.Close()) }
 	r := open(core.Options{})
 	must.OK(t, repokit.Record(r, reqs, memory, change, 50))
 	replayed(t, r, len(reqs))
@@ -157,7 +155,6 @@ func TestReplayOfLies(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d blocks read by replay: %d lies told, %d made no difference", len(blocks), told, silent)
 }
 
 // TestFsckNamesBlocks damages one block at a time, whether a replay reads it or not: fsck names it.
@@ -221,8 +218,7 @@ func named(r *core.Repo, c ipld.CID) error {
 
 var errDifferent = errors.New("another answer")
 
-// replayLie replays over a store that lies and returns how it was reported, nil if the answers equal the recorded
-// ones.
+// replayLie replays over a store that lies and returns how it was reported, nil if the answers equal the recorded ones.
 func replayLie(t *testing.T, liar store.Store, opt core.Options) error {
 	t.Helper()
 	r, err := care.New(t.Context(), liar, repokit.By, opt)

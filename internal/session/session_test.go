@@ -31,8 +31,7 @@ func startSession(t testing.TB, r *core.Repo, name string, opt session.SessionOp
 	if opt.Author == "" {
 		opt.Stamp = repokit.By
 	}
-	s, err := session.StartSession(t.Context(), r, name, opt)
-	must.OK(t, err)
+	s := must.Get(session.StartSession(t.Context(), r, name, opt))(t)
 	return s
 }
 
@@ -52,10 +51,8 @@ func TestSessionRefusals(t *testing.T) {
 	must.Get(session.EndSession(t.Context(), r, "done", repokit.By))(t)
 	const nobody = "nobody"
 	ctx, req := t.Context(), retrieve.Request{Text: "infra"}
-	a, err := rank.Retrieve(ctx, repokit.Head(t, r), req)
-	must.OK(t, err)
-	before, err := r.Refs(ctx)
-	must.OK(t, err)
+	a := must.Get(rank.Retrieve(ctx, repokit.Head(t, r), req))(t)
+	before := must.Get(r.Refs(ctx))(t)
 	anonymous := session.SessionOptions{Follow: true, Stamp: state.Stamp{Time: 1}}
 	retrieveFrom := func(name string, req retrieve.Request) error {
 		_, _, err := session.RetrieveIn(ctx, r, name, req, repokit.By)
@@ -86,8 +83,7 @@ func TestSessionRefusals(t *testing.T) {
 	} {
 		must.True(t, errors.Is(c.got, c.want), "%s: error %v, want %v", name, c.got, c.want)
 	}
-	after, err := r.Refs(ctx)
-	must.OK(t, err)
+	after := must.Get(r.Refs(ctx))(t)
 	equal := cmp.Comparer(func(a, b ipld.CID) bool { return a == b })
 	must.Equal(t, cmp.Diff(before, after, equal), "", "refused calls changed refs")
 }
@@ -113,8 +109,7 @@ func TestRemovedSession(t *testing.T) {
 // refused writes make none.
 func TestOperations(t *testing.T) {
 	st := mem.New()
-	r, err := care.New(t.Context(), st, repokit.By, core.Options{})
-	must.OK(t, err)
+	r := must.Get(care.New(t.Context(), st, repokit.By, core.Options{}))(t)
 	var want [][]string
 	as := func(words ...string) state.Stamp {
 		stamp := repokit.By
@@ -131,7 +126,7 @@ func TestOperations(t *testing.T) {
 	}
 	must.OK(t, commitAs(repokit.TwoPeople, as("commit", "--message")))
 	must.OK(t, commitAs(repokit.TwoPeople, repokit.By)) // nothing to commit: no operation
-	err = commitAs(`{"node":{}}`, repokit.By)
+	err := commitAs(`{"node":{}}`, repokit.By)
 	must.True(t, err != nil, "a bad line was committed")
 	must.Get(session.StartSession(ctx, r, "s", session.SessionOptions{Stamp: as("session", "start")}))(t)
 	_, _, err = session.RetrieveIn(ctx, r, "s", retrieve.Request{Text: "infra"}, as("retrieve"))
@@ -147,8 +142,7 @@ func TestOperations(t *testing.T) {
 	must.OK(t, r.Stages().Remove(ctx, "", repokit.By)) // nothing is staged: no operation
 	must.Get(r.Indexes().Rebuild(ctx, "HEAD"))(t)
 
-	newest, err := st.Head(ctx)
-	must.OK(t, err)
+	newest := must.Get(st.Head(ctx))(t)
 	seq := newest.Seq
 	for op, err := range commit.Operations(ctx, st.Facts(), newest.Operation) {
 		must.OK(t, err)

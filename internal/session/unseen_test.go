@@ -96,17 +96,15 @@ func TestExcludeNames(t *testing.T) {
 		must.Equal(t, len(a.Items), 3, name)
 	}
 	for _, name := range []string{"nobody", "key:" + n1, "id:n1", "00000000-0000"} {
-		_, err := rank.Retrieve(t.Context(), snap,
-			retrieve.Request{Exclusions: retrieve.Exclusions{ExcludeNames: []string{name}}})
-		must.Fail(t, err, store.ErrNotFound, name)
+		must.Fail(t, must.Err(rank.Retrieve(t.Context(), snap,
+			retrieve.Request{Exclusions: retrieve.Exclusions{ExcludeNames: []string{name}}})), store.ErrNotFound, name)
 	}
 	if _, err := rank.Retrieve(t.Context(), snap,
 		retrieve.Request{Exclusions: retrieve.Exclusions{Unseen: true}}); !errors.Is(err, retrieve.ErrRequest) {
 		t.Errorf("unseen without a session: %v", err)
 	}
-	_, err := sessionpkg.Unseen(t.Context(), r, "none", snap,
-		retrieve.Request{Exclusions: retrieve.Exclusions{Unseen: true}})
-	must.Fail(t, err, store.ErrNotFound)
+	must.Fail(t, must.Err(sessionpkg.Unseen(t.Context(), r, "none", snap,
+		retrieve.Request{Exclusions: retrieve.Exclusions{Unseen: true}})), store.ErrNotFound)
 	many := retrieve.Request{Exclusions: retrieve.Exclusions{ExcludeNames: make([]string, retrieve.MaxExclude+1)}}
 	must.Fail(t, must.Err(rank.Retrieve(t.Context(), snap, many)), retrieve.ErrRequest)
 }
