@@ -31,10 +31,9 @@ type CrashFS struct {
 	n    atomic.Int64
 }
 
-// NewCrashFS returns a file system over mem, which must be crashable; nil is an empty one. hook,
-// which may be nil, is called before each write, sync, creation, renaming, linking and removal,
-// by the goroutine that makes it; calls do not overlap. An error of hook takes the place of the
-// change. hook must not change the file system.
+// NewCrashFS returns a file system over mem, which must be crashable; nil is an empty one. hook, which may be nil, is
+// called before each write, sync, creation, renaming, linking and removal, by the goroutine that makes it; calls do not
+// overlap. An error of hook takes the place of the change. hook must not change the file system.
 func NewCrashFS(mem *vfs.MemFS, hook func(Op) error) *CrashFS {
 	if mem == nil {
 		mem = vfs.NewCrashableMem()
@@ -83,9 +82,7 @@ func (c *CrashFS) Create(name string, w vfs.DiskWriteCategory) (vfs.File, error)
 func (c *CrashFS) OpenReadWrite(
 	name string, w vfs.DiskWriteCategory, opts ...vfs.OpenOption,
 ) (vfs.File, error) {
-	return c.file("openreadwrite", name, func() (vfs.File, error) {
-		return c.FS.OpenReadWrite(name, w, opts...)
-	})
+	return c.file("openreadwrite", name, func() (vfs.File, error) { return c.FS.OpenReadWrite(name, w, opts...) })
 }
 
 // OpenDir implements vfs.FS.
@@ -97,9 +94,7 @@ func (c *CrashFS) OpenDir(name string) (vfs.File, error) {
 func (c *CrashFS) ReuseForWrite(
 	oldname, newname string, w vfs.DiskWriteCategory,
 ) (vfs.File, error) {
-	return c.file("reuseforwrite", newname, func() (vfs.File, error) {
-		return c.FS.ReuseForWrite(oldname, newname, w)
-	})
+	return c.file("reuseforwrite", newname, func() (vfs.File, error) { return c.FS.ReuseForWrite(oldname, newname, w) })
 }
 
 // change runs op after the hook.

@@ -77,8 +77,7 @@ func Same[T comparable](t testing.TB, what string, want, got []T) {
 	}
 }
 
-// Some returns the first n requests under the race detector, twice as many in a plain run, and all in
-// a long one.
+// Some returns the first n requests under the race detector, twice as many in a plain run, and all in a long one.
 func Some(reqs []retrieve.Request, n int) []retrieve.Request {
 	if effort.Race {
 		return reqs[:n]

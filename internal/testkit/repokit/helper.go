@@ -44,9 +44,7 @@ func OpenMem(t testing.TB) *core.Repo {
 func OverStore(t testing.TB, st store.Store) *core.Repo {
 	t.Helper()
 	r := must.Get(care.New(t.Context(), st, By, core.Options{}))(t)
-	t.Cleanup(func() {
-		must.OK(t, r.Close())
-	})
+	t.Cleanup(func() { must.OK(t, r.Close()) })
 	return r
 }
 

@@ -91,7 +91,5 @@ var Lies = map[string]func(rng *rand.Rand, c ipld.CID, data []byte) ([]byte, err
 	"an error": func(_ *rand.Rand, c ipld.CID, data []byte) ([]byte, error) {
 		return nil, &store.CorruptError{Want: c, Got: ipld.Sum(ipld.Raw, data)}
 	},
-	"nothing": func(_ *rand.Rand, c ipld.CID, _ []byte) ([]byte, error) {
-		return nil, &store.NotFoundError{CID: c}
-	},
+	"nothing": func(_ *rand.Rand, c ipld.CID, _ []byte) ([]byte, error) { return nil, &store.NotFoundError{CID: c} },
 }

@@ -16,8 +16,7 @@ import (
 	"github.com/mnem-project/mnem/ipld"
 )
 
-// Run runs the conformance suite. open returns a new empty store each time it is called; Run
-// closes it.
+// Run runs the conformance suite. open returns a new empty store each time it is called; Run closes it.
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	t.Helper()
 	tests := []struct {
@@ -400,10 +399,8 @@ func calls(ctx context.Context, s store.Store) map[string]func() error {
 			return store.GetEach(ctx, s.Facts(), slices.Values([]ipld.CID{b.CID}),
 				func(_ ipld.CID, _ []byte, err error) error { return err })
 		},
-		"Has": func() error { _, err := s.Facts().Has(ctx, b.CID); return err },
-		"Iterate": func() error {
-			return s.Facts().Iterate(ctx, ipld.CID{}, func(store.Block) error { return nil })
-		},
+		"Has":     func() error { _, err := s.Facts().Has(ctx, b.CID); return err },
+		"Iterate": func() error { return s.Facts().Iterate(ctx, ipld.CID{}, func(store.Block) error { return nil }) },
 		"Head":    func() error { _, err := s.Head(ctx); return err },
 		"Commit":  func() error { return s.Commit(ctx, store.Head{}, Next(store.Head{}, 1), b) },
 		"Cell":    func() error { _, err := s.Derived().Cell(ctx, b.CID); return err },
@@ -414,10 +411,8 @@ func calls(ctx context.Context, s store.Store) map[string]func() error {
 			return s.Derived().(store.CellDeleter).Cells(ctx, func(_, _ ipld.CID) error { return nil })
 		},
 		"DeleteCells": func() error { return s.Derived().(store.CellDeleter).DeleteCells(ctx, b.CID) },
-		"Redact": func() error {
-			return s.(store.Eraser).Redact(ctx, store.Redaction{CID: b.CID, Stub: []byte("x")})
-		},
-		"Redacted": func() error { _, _, err := s.(store.Eraser).Redacted(ctx, b.CID); return err },
+		"Redact":      func() error { return s.(store.Eraser).Redact(ctx, store.Redaction{CID: b.CID, Stub: []byte("x")}) },
+		"Redacted":    func() error { _, _, err := s.(store.Eraser).Redacted(ctx, b.CID); return err },
 		"Redactions": func() error {
 			return s.(store.Eraser).Redactions(ctx, func(store.Redaction) error { return nil })
 		},

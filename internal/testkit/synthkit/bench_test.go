@@ -55,9 +55,7 @@ func BenchmarkMemory(b *testing.B) {
 	next := facts
 	b.Run("open", func(b *testing.B) {
 		for b.Loop() {
-			within(b, dir, func(r *core.Repo) {
-				must.OK(b, must.Err(r.Snapshot(b.Context(), "HEAD")))
-			})
+			within(b, dir, func(r *core.Repo) { must.OK(b, must.Err(r.Snapshot(b.Context(), "HEAD"))) })
 		}
 	})
 	b.Run("retrieve-cold", func(b *testing.B) {

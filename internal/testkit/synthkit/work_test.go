@@ -62,9 +62,8 @@ func (w *world) jobs() []job {
 			for i := range reqs {
 				reqs[i].Text = w.Fact(from + i)
 			}
-			_, err := remember.New(r).RememberAll(t.Context(),
-				remember.WriteOptions{CommitOptions: core.CommitOptions{Stamp: w.stamp()}}, reqs)
-			must.OK(t, err)
+			must.Get(remember.New(r).RememberAll(t.Context(),
+				remember.WriteOptions{CommitOptions: core.CommitOptions{Stamp: w.stamp()}}, reqs))(t)
 		}
 	}
 	commit := func(t *testing.T, r *core.Repo) { must.OK(t, w.commitOne(t.Context(), r)) }
@@ -399,7 +398,6 @@ func TestBulkCommit(t *testing.T) {
 		runtime.GOMAXPROCS(old)
 		must.True(t, commit.String() == goldenCommit && manifest.String() == goldenManifest,
 			"%d threads: commit %s, index %s; want %s, %s", procs, commit, manifest, goldenCommit, goldenManifest)
-		t.Logf("%d threads: %d allocations, %d bytes an item", procs, allocs/items, bytes/items)
 		if !effort.Race && (allocs/items > mostAllocs || bytes/items > mostBytes) {
 			t.Errorf("%d threads: %d allocations and %d bytes an item, want at most %d and %d", procs,
 				allocs/items, bytes/items, mostAllocs, mostBytes)
@@ -412,9 +410,7 @@ func bulkCommit(t *testing.T, s *Synth) (commit, manifest ipld.CID, allocs, byte
 	ctx := context.Background()
 	by := state.Stamp{Author: "a", Time: synth.FactTime(0), Command: []string{"x"}}
 	r := must.Get(care.Init(ctx, t.TempDir(), by, core.Options{}))(t)
-	defer func() {
-		must.OK(t, r.Close())
-	}()
+	defer func() { must.OK(t, r.Close()) }()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	res, err := r.Commit(ctx, s.Changes(), core.CommitOptions{Stamp: by, Message: "bulk"})

@@ -176,8 +176,7 @@ func (a *fakeAsker) Global() (verb.Runner, error) {
 	}, nil
 }
 
-// fakeEmbedder is a model of that name, to which each text is its place in a call. It finds nothing in
-// a blank one.
+// fakeEmbedder is a model of that name, to which each text is its place in a call. It finds nothing in a blank one.
 type fakeEmbedder string
 
 func (e fakeEmbedder) Model() string { return string(e) }
