@@ -286,7 +286,7 @@ func (q *TagRequest) Check() error {
 	annotate := q.Given("message")
 	switch {
 	case q.Delete && annotate:
-		return verb.Usagef("-d excludes -a and -m")
+		return verb.Usagef("-d excludes -m")
 	case q.Name == "" && !q.Delete && !annotate:
 		return listOnly(q, "tag")
 	case q.Name == "":

@@ -315,7 +315,7 @@ func MarkHint(err error) error {
 	case errors.As(err, &in):
 		return verb.Hint(err, fmt.Sprintf(
 			"'mnem show %s --include %s' shows it; 'mnem restore %s' takes the mark off", in.Node, in.State,
-			in.Node), fmt.Sprintf("get with include %s shows it; restore takes the mark off", in.State))
+			in.Node), fmt.Sprintf("show with include %s shows it; restore takes the mark off", in.State))
 	case errors.As(err, &edge):
 		const hide = "to hide it, commit a line {\"mark\":{\"edge\":{\"id\":\"%s\"},\"state\":\"forgotten\"}}; "
 		id := edge.Edge.ID

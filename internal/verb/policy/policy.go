@@ -25,6 +25,7 @@
 //	edges       types of the edges that may be touched between them; default all
 //	signed      true to let the operations take commits off branches and tags that other keys have
 //	            signed; default false, which also holds if there is no policy
+//	only        the branch that the agents are confined to, in which {agent} stands for the agent's name
 //	note        for people
 //
 // Each list has 0 to 256 patterns of 1 to 255 bytes, in which * stands for any run of characters, also an empty one.

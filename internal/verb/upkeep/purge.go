@@ -177,7 +177,7 @@ func purgeHint(err error) error {
 	}
 	return verb.Hint(err, fmt.Sprintf("'mnem purge %s' erases it, 'mnem show %s --include %s' shows it, 'mnem restore %s' "+
 		"brings it back", missing.ID, missing.ID, missing.Hidden, missing.ID),
-		fmt.Sprintf("call again with node %s to erase it; get with include %s shows it, restore brings it back",
+		fmt.Sprintf("call again with node %s to erase it; show with include %s shows it, restore brings it back",
 			missing.ID, missing.Hidden))
 }
 
