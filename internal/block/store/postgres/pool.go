@@ -33,7 +33,8 @@ const idleTime = 30 * time.Second
 // connection.
 type pool struct {
 	config *pgconn.Config
-	slots  chan struct{} // one for each running statement
+	greet  func(context.Context, *conn) error // sets up a new connection; nil for none
+	slots  chan struct{}                      // one for each running statement
 
 	mu     sync.Mutex
 	idle   []*conn
@@ -45,11 +46,18 @@ func newPool(config *pgconn.Config, most int) *pool {
 }
 
 func (p *pool) connect(ctx context.Context) (*conn, error) {
-	c, err := pgconn.ConnectConfig(ctx, p.config)
+	made, err := pgconn.ConnectConfig(ctx, p.config)
 	if err != nil {
 		return nil, err
 	}
-	return &conn{PgConn: c, prepared: make(map[string]string)}, nil
+	c := &conn{PgConn: made, prepared: make(map[string]string)}
+	if p.greet != nil {
+		if err := p.greet(ctx, c); err != nil {
+			drop(c)
+			return nil, err
+		}
+	}
+	return c, nil
 }
 
 func (p *pool) take(ctx context.Context) (*conn, error) {
@@ -145,21 +153,24 @@ func (c *conn) run(ctx context.Context, sql string, params [][]byte) ([]row, err
 	return res.Rows, named(res.Err)
 }
 
+// Pauses between attempts grow to cutPause if the server takes connections and cuts them, and to mostPause if it takes
+// none. Under load the next connection may be cut as well before its statement ends, so that many must be tried.
 const (
 	firstPause = 5 * time.Millisecond
+	cutPause   = 20 * time.Millisecond
 	mostPause  = 500 * time.Millisecond
 )
 
-// run runs an idempotent statement, and retries it after a lost connection until patience has passed.
+// run runs an idempotent statement, and retries it until patience has passed since the connection was lost.
 func (p *pool) run(ctx context.Context, patience time.Duration, sql string, params ...[]byte) ([]row, error) {
 	return again(ctx, patience, func() ([]row, error) { return p.once(ctx, sql, params) })
 }
 
-// again retries fn until it succeeds or fails with an error other than a lost connection.
+// again retries fn until it succeeds, fails with an error other than a lost connection, or patience has passed since
+// the first loss: how long fn took before that does not count.
 func again[T any](ctx context.Context, patience time.Duration, fn func() (T, error)) (T, error) {
-	end := time.NewTimer(patience)
-	defer end.Stop()
-	for pause := firstPause; ; pause = min(2*pause, mostPause) {
+	var end <-chan time.Time
+	for pause := firstPause; ; pause *= 2 {
 		got, err := fn()
 		if err == nil || !passes(err) {
 			if err != nil && ctx.Err() != nil {
@@ -167,14 +178,19 @@ func again[T any](ctx context.Context, patience time.Duration, fn func() (T, err
 			}
 			return got, named(err)
 		}
-		next := time.NewTimer(pause)
+		if end == nil {
+			end = time.After(patience)
+		}
+		most := cutPause
+		if errors.As(err, new(*pgconn.ConnectError)) {
+			most = mostPause
+		}
+		pause = min(pause, most)
 		select {
-		case <-next.C:
-		case <-end.C:
-			next.Stop()
+		case <-time.After(pause):
+		case <-end:
 			return got, &LostError{err}
 		case <-ctx.Done():
-			next.Stop()
 			return got, ctx.Err()
 		}
 	}

@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/mnem-project/mnem/internal/base/cache"
 	"github.com/mnem-project/mnem/internal/block/store"
 	"github.com/mnem-project/mnem/ipld"
@@ -22,8 +20,10 @@ const (
 	defaultCache = 64 << 20
 	// maxConns is how many statements of one store run concurrently. Turns and listeners have their own connections.
 	maxConns = 4
-	// patience is how long a statement is retried after its connection was lost.
-	patience = 20 * time.Second
+	// patience is how long a statement is retried after its connection was lost first; for a Commit it is longer: only
+	// an answer tells whether it was made.
+	patience       = 20 * time.Second
+	commitPatience = 60 * time.Second
 )
 
 // Options select the repository to open.
@@ -96,8 +96,8 @@ func Open(ctx context.Context, opt Options) (*Store, error) {
 	s.facts = blocks{s: s, table: "fact"}
 	s.derived = derived{blocks{s: s, table: "derived", aside: true}}
 	s.ending, s.end = context.WithCancel(context.Background())
-	config.AfterConnect = s.greet
 	s.pool, s.turns = newPool(config, maxConns), newPool(config, 1)
+	s.pool.greet, s.turns.greet = s.greet, s.greet
 	if err := s.open(ctx, opt); err != nil {
 		s.end()
 		s.pool.close()
@@ -108,7 +108,7 @@ func Open(ctx context.Context, opt Options) (*Store, error) {
 
 // greet sets up a new connection without synchronous commits. The next Commit makes earlier puts durable, as it
 // waits for everything written before it.
-func (s *Store) greet(ctx context.Context, c *pgconn.PgConn) error {
+func (s *Store) greet(ctx context.Context, c *conn) error {
 	res, err := c.Exec(ctx, "SHOW synchronous_commit; SET synchronous_commit = off").ReadAll()
 	if err != nil {
 		return err
@@ -192,26 +192,26 @@ func (s *Store) enter(ctx context.Context) error {
 
 func (s *Store) leave() { s.calls.Done() }
 
-// run runs an idempotent statement.
 func (s *Store) run(ctx context.Context, sql string, params ...[]byte) ([]row, error) {
+	return s.ask(ctx, patience, false, sql, params...)
+}
+
+func (s *Store) change(ctx context.Context, sql string, params ...[]byte) ([]row, error) {
+	return s.ask(ctx, patience, true, sql, params...)
+}
+
+// ask runs an idempotent statement, and retries it for so long after its connection was lost. It refuses statements that
+// change data if the store is read-only.
+func (s *Store) ask(ctx context.Context, long time.Duration, changes bool, sql string, params ...[]byte) ([]row, error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer s.leave()
-	rows, err := s.pool.run(ctx, patience, sql, params...)
-	return rows, s.pool.denied(err)
-}
-
-// change is run for statements that change data.
-func (s *Store) change(ctx context.Context, sql string, params ...[]byte) ([]row, error) {
-	if s.ro {
-		if err := s.enter(ctx); err != nil {
-			return nil, err
-		}
-		s.leave()
+	if changes && s.ro {
 		return nil, store.ErrReadOnly
 	}
-	return s.run(ctx, sql, params...)
+	rows, err := s.pool.run(ctx, long, sql, params...)
+	return rows, s.pool.denied(err)
 }
 
 func (s *Store) id() []byte { return int4(s.repo) }
@@ -252,7 +252,7 @@ func opKey(h store.Head) []byte {
 }
 
 // Commit stores blocks and moves the head. After a lost connection it repeats the request with the same attempt,
-// which the server applies only once.
+// which the server applies only once, for up to commitPatience.
 func (s *Store) Commit(ctx context.Context, old, next store.Head, add ...store.Block) error {
 	if err := store.Verify(add); err != nil {
 		return err
@@ -266,8 +266,9 @@ func (s *Store) Commit(ctx context.Context, old, next store.Head, add ...store.B
 	}
 	attempt := fmt.Sprintf("%s-%d%s%s", s.self, s.tries.Add(1), attemptOf, s.client)
 	cids, datas := columns(add)
-	rows, err := s.change(ctx, "SELECT mnem.commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", s.id(), int8of(int64(old.Seq)),
-		opKey(old), int8of(int64(next.Seq)), opKey(next), int8of(s.noted.Load()), []byte(attempt), s.durably(), cids, datas)
+	rows, err := s.ask(ctx, commitPatience, true, "SELECT mnem.commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+		s.id(), int8of(int64(old.Seq)), opKey(old), int8of(int64(next.Seq)), opKey(next), int8of(s.noted.Load()),
+		[]byte(attempt), s.durably(), cids, datas)
 	if errors.As(err, new(*LostError)) {
 		err = fmt.Errorf("%w: %w", store.ErrUnknown, err)
 	}
