@@ -2,12 +2,12 @@ package serve
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/mnem-project/mnem/internal/base/text"
 	"github.com/mnem-project/mnem/internal/verb/operation"
@@ -19,6 +19,7 @@ const maxHeld = 1 << 20
 
 // answer is the output of an operation on its way to the client.
 type answer struct {
+	server  *Server
 	to      http.ResponseWriter
 	request *http.Request
 	q       *request
@@ -26,12 +27,10 @@ type answer struct {
 	held    bytes.Buffer
 	last    operation.Answer // in its type, nil if it came as bytes
 	started bool
-	gone    bool                          // whether the client has gone, for an answer that is kept
-	list    lister                        // of lines that become a JSON list
-	outside func(wait func() error) error // runs what waits for the client; nil when the call has ended
-	packed  io.WriteCloser                // compresses the answer, nil if it is sent uncompressed
-	limits  *Limits
-	now     func() time.Time
+	gone    bool            // whether the client has gone, for an answer that is kept
+	list    lister          // of lines that become a JSON list
+	running context.Context // of the call, nil when it has ended
+	packed  io.WriteCloser  // compresses the answer, nil if it is sent uncompressed
 }
 
 // Write takes some of the answer. Lines of a stream are sent as they come.
@@ -89,18 +88,20 @@ func (a *answer) transmit(p []byte, flush bool) error {
 		p = a.list.items(p)
 	}
 	rc := http.NewResponseController(a.to)
-	outside := a.outside
-	if outside == nil {
-		outside = func(wait func() error) error { return wait() }
-	}
-	err := outside(func() error {
-		_ = rc.SetWriteDeadline(a.now().Add(a.limits.Write))
+	write := func() error {
+		_ = rc.SetWriteDeadline(a.server.cfg.Now().Add(a.server.cfg.Limits.Write))
 		_, err := a.to.Write(p)
 		if flush && err == nil {
 			_ = rc.Flush() // a client that is gone is seen when writing
 		}
 		return err
-	})
+	}
+	var err error
+	if a.running != nil {
+		err = a.server.slots.outside(a.running, write)
+	} else {
+		err = write()
+	}
 	if a.kept != nil && err != nil {
 		a.gone, err = true, nil
 	}
@@ -139,13 +140,8 @@ func (a *answer) finish(outcome operation.Outcome) {
 	if a.q.effect == operation.Reads && tag != "" {
 		if a.q.expect != "" && a.q.expect != strings.Trim(tag, `"`) {
 			h.Del("Etag")
-			p := newProblem(http.StatusPreconditionFailed, codePrecondition,
-				"the answer is from %s", strings.Trim(tag, `"`))
-			x := exchangeOf(a.request)
-			p.RequestID, x.code = x.id, p.Code
-			h.Set("Content-Type", mediaProblem)
-			a.to.WriteHeader(p.Status)
-			_, _ = a.to.Write(p.body()) // as above
+			a.server.refuse(a.to, a.request, newProblem(http.StatusPreconditionFailed, codePrecondition,
+				"the answer is from %s", strings.Trim(tag, `"`)))
 			return
 		}
 		if matches(a.q.known, tag) {

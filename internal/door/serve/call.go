@@ -109,11 +109,10 @@ func (s *Server) run(ctx context.Context, w http.ResponseWriter, r *http.Request
 		s.refuse(w, r, p)
 		return
 	}
-	a := &answer{to: w, request: r, q: q, kept: kept, limits: &s.cfg.Limits, now: s.cfg.Now}
-	a.outside = func(wait func() error) error { return s.slots.outside(ctx, wait) }
+	a := &answer{server: s, to: w, request: r, q: q, kept: kept, running: ctx}
 	outcome, err := func() (operation.Outcome, error) {
 		defer s.slots.leave()
-		defer func() { a.outside = nil }()
+		defer func() { a.running = nil }()
 		return s.runInto(ctx, q, a)
 	}()
 	exchangeOf(r).code = outcome.Code

@@ -75,7 +75,7 @@ func (s *Server) NewCode(may operation.Effect) (string, error) {
 
 func (s *Server) secret() (text string, hash digest, err error) {
 	var b [loginSecret]byte
-	if err := s.ids.read(b[:]); err != nil {
+	if _, err := s.ids.Read(b[:]); err != nil {
 		return "", hash, fmt.Errorf("read random bytes: %w", err)
 	}
 	text = tokenCode.EncodeToString(b[:])

@@ -210,17 +210,17 @@ const idBytes = 16
 
 func (i *ids) next() string {
 	var b [idBytes]byte
-	if err := i.read(b[:]); err != nil {
+	if _, err := i.Read(b[:]); err != nil {
 		return "none" // an id only helps to find a line of the log
 	}
 	return hex.EncodeToString(b[:])
 }
 
-func (i *ids) read(b []byte) error {
+// Read fills b with random bytes.
+func (i *ids) Read(b []byte) (int, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	_, err := io.ReadFull(i.from, b)
-	return err
+	return io.ReadFull(i.from, b)
 }
 
 // An id that a client gives has the bytes of foreignID, and at most maxForeignID of them.

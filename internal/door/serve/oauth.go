@@ -3,6 +3,7 @@ package serve
 import (
 	"encoding/json"
 	"fmt"
+	"html"
 	"io"
 	"maps"
 	"net/http"
@@ -215,14 +216,14 @@ func (s oauth) giveToken(w http.ResponseWriter, r *http.Request) (any, *oauthErr
 	switch form.Get("grant_type") {
 	case "authorization_code":
 		to := form.Get("redirect_uri") // OAuth 2.1 clients need not repeat it
-		got, err = s.cfg.OAuth.redeem(r.Context(), random{s.ids}, form.Get("code"), now, func(c *grantCode) bool {
+		got, err = s.cfg.OAuth.redeem(r.Context(), s.ids, form.Get("code"), now, func(c *grantCode) bool {
 			return c.client == id && (to == "" || to == c.redirect) && proves(form.Get("code_verifier"), c.challenge)
 		})
 		if err == nil && got == nil {
 			return nil, &oauthError{oauthGrant, "the code is unknown, used, too old or another client's"}
 		}
 	case "refresh_token":
-		got, err = s.cfg.OAuth.renew(r.Context(), random{s.ids}, form.Get("refresh_token"), id, now)
+		got, err = s.cfg.OAuth.renew(r.Context(), s.ids, form.Get("refresh_token"), id, now)
 		if err == nil && got == nil {
 			return nil, &oauthError{oauthGrant, "the token is unknown, used, revoked or too old: sign in again"}
 		}
@@ -235,11 +236,6 @@ func (s oauth) giveToken(w http.ResponseWriter, r *http.Request) (any, *oauthErr
 	}
 	return tokenAnswer{got.access, "Bearer", int64(accessTime / time.Second), got.refresh, got.scope}, nil
 }
-
-type random struct{ from *ids }
-
-// Read fills b.
-func (r random) Read(b []byte) (int, error) { return len(b), r.from.read(b) }
 
 // isResource reports whether a client names this server, or none.
 func (o *OAuth) isResource(s string) bool {
@@ -391,13 +387,13 @@ func (q signIn) show(w http.ResponseWriter, status int) {
 
 // page returns the page as HTML. What clients said is escaped, in text and in quoted attributes alike.
 func (q signIn) page() string {
-	client := inHTML.Replace(q.Client)
+	client := html.EscapeString(q.Client)
 	var fields, wrong, buttons strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(q.Fields)) {
-		fmt.Fprintf(&fields, "\n<input type=\"hidden\" name=\"%s\" value=\"%s\">", inHTML.Replace(name), inHTML.Replace(q.Fields[name]))
+		fmt.Fprintf(&fields, "\n<input type=\"hidden\" name=\"%s\" value=\"%s\">", html.EscapeString(name), html.EscapeString(q.Fields[name]))
 	}
 	if q.Wrong != "" {
-		fmt.Fprintf(&wrong, "<p role=\"alert\"><b>%s</b></p>\n", inHTML.Replace(q.Wrong))
+		fmt.Fprintf(&wrong, "<p role=\"alert\"><b>%s</b></p>\n", html.EscapeString(q.Wrong))
 	}
 	if q.Writes {
 		buttons.WriteString(`<button name="answer" value="write">Allow reading and writing</button>` + "\n")
@@ -411,7 +407,7 @@ func (q signIn) page() string {
 <style>body{font:1rem/1.5 system-ui;max-width:30rem;margin:3rem auto;padding:0 1rem;color-scheme:light dark}
 input,button{font:inherit;padding:.5rem}input{width:100%;box-sizing:border-box}button{margin:1rem .5rem 0 0}</style>
 <h1>Let ` + client + ` in?</h1>
-<p>A program that calls itself <b>` + client + `</b> asks for this memory. It is answered at <b>` + inHTML.Replace(q.Host) + `</b>: if
+<p>A program that calls itself <b>` + client + `</b> asks for this memory. It is answered at <b>` + html.EscapeString(q.Host) + `</b>: if
 you did not start this there, refuse.</p>
 ` + wrong.String() + `<form method="post" action="` + authorizePath + `">` + fields.String() + `
 <label>A token of yours, made by <code>mnem serve token new</code>
@@ -422,6 +418,3 @@ you did not start this there, refuse.</p>
 <code>mnem serve token revoke</code> ends it.</p></html>
 `
 }
-
-// inHTML escapes a text for HTML, in quoted attributes too.
-var inHTML = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;")
