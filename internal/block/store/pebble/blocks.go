@@ -190,14 +190,14 @@ func (d *derived) SetCell(ctx context.Context, key, value ipld.CID) error {
 	if !key.Defined() || !value.Defined() {
 		return fmt.Errorf("set cell %s: %w", key, store.ErrUndefined)
 	}
-	return d.update(ctx, "set cell", func(b *pdb.Batch) error {
+	return d.s.change(ctx, "set cell", pdb.NoSync, func(b *pdb.Batch) error {
 		return b.Set(Cells.key(key), value.Bytes(), nil)
 	})
 }
 
 // Clear removes all derived blocks and cells, unsynced.
 func (d *derived) Clear(ctx context.Context) error {
-	return d.update(ctx, "clear derived blocks", clearDerived)
+	return d.s.change(ctx, "clear derived blocks", pdb.NoSync, clearDerived)
 }
 
 // clearDerived adds the removal of all derived blocks and cells to a batch.
@@ -207,29 +207,6 @@ func clearDerived(b *pdb.Batch) error {
 		if err := b.DeleteRange(lower, upper, nil); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// update applies one batch that the callback fills.
-func (d *derived) update(ctx context.Context, what string, fill func(*pdb.Batch) error) error {
-	if err := d.s.enterWrite(ctx); err != nil {
-		return err
-	}
-	defer d.s.exit()
-	if err := d.s.room(ctx, 0); err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	err := d.s.fs.fail.guard(func() error {
-		return d.s.write(Derived, nil, func(b *pdb.Batch) error {
-			if err := fill(b); err != nil {
-				return err
-			}
-			return d.s.apply(b)
-		})
-	})
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil
 }

@@ -62,14 +62,6 @@ func (d *disk) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.O
 	return d.FS.OpenReadWrite(name, c, opts...)
 }
 
-// ReuseForWrite renames a file, which keeps its mode, and opens it.
-func (d *disk) ReuseForWrite(oldname, newname string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	if err := d.FS.Rename(oldname, newname); err != nil {
-		return nil, err
-	}
-	return d.OpenReadWrite(newname, c)
-}
-
 // MkdirAll makes a directory and its parents, private to their user.
 func (d *disk) MkdirAll(dir string, perm os.FileMode) error {
 	return d.FS.MkdirAll(dir, perm&dirMode)

@@ -51,7 +51,7 @@ func (s *database) openFitting(db string, created bool) error {
 	if err := s.opens(context.Background()); err != nil {
 		return nil //nolint:nilerr // it stays dormant, and changes say why
 	}
-	return s.wake(db)
+	return s.closeAndOpen(db)
 }
 
 // sizeOfLogs returns the total size of the database's logs in bytes.
@@ -165,8 +165,8 @@ func (s *database) opens(ctx context.Context) error {
 	return nil
 }
 
-// wake opens a dormant database for writing.
-func (s *database) wake(db string) error {
+// closeAndOpen opens a database that is open already, perhaps dormant, for writing.
+func (s *database) closeAndOpen(db string) error {
 	if err := s.fs.fail.guard(s.db.Close); err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (s *Store) revive(ctx context.Context) error {
 	}
 	defer s.resume()
 	var slots, marker Slots
-	err := s.wake(s.fs.PathJoin(s.dir, dbName))
+	err := s.closeAndOpen(s.fs.PathJoin(s.dir, dbName))
 	if err == nil {
 		slots, marker, err = headFiles(s.fs, s.dir)
 	}

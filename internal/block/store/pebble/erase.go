@@ -30,8 +30,9 @@ func (d *derived) DeleteCells(ctx context.Context, keys ...ipld.CID) error {
 	return d.s.drop(ctx, "delete cells", Cells, keys)
 }
 
+// drop deletes keys. That frees space, so it may always use the reserve.
 func (s *Store) drop(ctx context.Context, what string, space Space, cids []ipld.CID) error {
-	return s.change(ctx, what, pdb.NoSync, func(b *pdb.Batch) error {
+	return s.change(store.Erasing(ctx), what, pdb.NoSync, func(b *pdb.Batch) error {
 		for _, c := range cids {
 			if err := b.Delete(space.key(c), nil); err != nil {
 				return err
@@ -43,7 +44,7 @@ func (s *Store) drop(ctx context.Context, what string, space Space, cids []ipld.
 
 // change applies one batch that the callback fills.
 func (s *Store) change(ctx context.Context, what string, sync *pdb.WriteOptions, fill func(*pdb.Batch) error) error {
-	if err := s.enterWrite(store.Erasing(ctx)); err != nil {
+	if err := s.enterWrite(ctx); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	defer s.exit()
@@ -53,8 +54,7 @@ func (s *Store) change(ctx context.Context, what string, sync *pdb.WriteOptions,
 		if err := fill(b); err != nil {
 			return err
 		}
-		// Deleting frees space, so it may always use the reserve.
-		if err := s.room(store.Erasing(ctx), b.Len()); err != nil {
+		if err := s.room(ctx, b.Len()); err != nil {
 			return err
 		}
 		return s.db.Apply(b, sync)
@@ -246,7 +246,7 @@ func (s *Store) Note(ctx context.Context) ([]byte, error) {
 
 // SetNote stores a note, synced.
 func (s *Store) SetNote(ctx context.Context, note []byte) error {
-	return s.change(ctx, "keep note", pdb.Sync, func(b *pdb.Batch) error {
+	return s.change(store.Erasing(ctx), "keep note", pdb.Sync, func(b *pdb.Batch) error {
 		if note == nil {
 			return b.Delete(noteKey, nil)
 		}
@@ -303,12 +303,7 @@ func (s *Store) Reclaim(ctx context.Context) error {
 // closing waits until they are removed. If it fails the store is stopped.
 func (s *Store) reopen() error {
 	for range 2 {
-		err := s.fs.fail.guard(s.db.Close)
-		if err == nil {
-			s.db = nil
-			err = s.openDB(s.fs.PathJoin(s.dir, dbName), false)
-		}
-		if err != nil {
+		if err := s.closeAndOpen(s.fs.PathJoin(s.dir, dbName)); err != nil {
 			s.fs.fail.trip(err)
 			return s.fs.fail.err()
 		}
