@@ -28,26 +28,19 @@ type PackOptions struct {
 	Progress func(blocks int, bytes int64)
 }
 
-// PackResult is the content of a pack.
-type PackResult struct {
-	Blocks   int
-	Bytes    int64
-	Redacted int // blocks that are left out because they were erased
-}
-
 // Pack writes the part of Refs that a repository with Since lacks, as a file for Receive. Work and size follow the
 // difference: it compares each commit's trees with those of Since, from the roots down. The bytes are a function of
 // the request and of what was erased here. It streams, and keeps some 50 bytes a block in memory.
-func Pack(ctx context.Context, r *core.Repo, w io.Writer, opt PackOptions) (*PackResult, error) {
+func Pack(ctx context.Context, r *core.Repo, w io.Writer, opt PackOptions) error {
 	p, err := newPacker(ctx, r, opt)
 	if err == nil {
 		defer p.release()
 		err = p.write(w)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("pack: %w", err)
+		return fmt.Errorf("pack: %w", err)
 	}
-	return &PackResult{p.out.Blocks(), p.out.Bytes(), len(p.redacted)}, nil
+	return nil
 }
 
 // packer writes one pack.

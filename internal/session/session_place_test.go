@@ -89,7 +89,7 @@ func TestDamagedSessionStopsNoPack(t *testing.T) {
 	from, to := both[0], both[1]
 	pack := func(refs ...core.Ref) error {
 		var b bytes.Buffer
-		must.Get(exchange.Pack(t.Context(), from, &b, exchange.PackOptions{Refs: refs}))(t)
+		must.OK(t, exchange.Pack(t.Context(), from, &b, exchange.PackOptions{Refs: refs}))
 		var updates []exchange.RefUpdate
 		for _, ref := range refs {
 			updates = append(updates, exchange.RefUpdate{Ref: ref.Name, To: ref.Target})

@@ -221,8 +221,7 @@ func (h *Here) Send(ctx context.Context, w io.Writer, want Want, from int64) err
 	if h.Progress != nil {
 		opt.Progress = func(blocks int, _ int64) { h.Progress("blocks written", blocks) }
 	}
-	_, err = exchange.Pack(ctx, h.Repo, &after{w, from}, opt)
-	return err
+	return exchange.Pack(ctx, h.Repo, &after{w, from}, opt)
 }
 
 // after drops the first bytes written.
