@@ -355,10 +355,7 @@ func (m *mirror) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	want := make(map[graph.RefName]ipld.CID)
-	for _, ref := range m.refs {
-		want[ref.Name] = ref.Target
-	}
+	want := (&remote.State{Refs: m.refs}).Targets()
 	var gone []exchange.RefUpdate
 	for _, ref := range st.Refs {
 		if !want[ref.Name].Defined() {
@@ -479,10 +476,7 @@ func packedRefs(list []exchange.RefUpdate) (refs []core.Ref) {
 
 // changedRefs returns refs after changes, by name.
 func changedRefs(refs []core.Ref, list []core.RefChange) []core.Ref {
-	to := make(map[graph.RefName]ipld.CID)
-	for _, ref := range refs {
-		to[ref.Name] = ref.Target
-	}
+	to := (&remote.State{Refs: refs}).Targets()
 	for _, c := range list {
 		to[c.Ref] = c.To
 	}
