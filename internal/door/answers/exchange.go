@@ -156,7 +156,7 @@ func Quarantine(c *show.Console, answer any) error {
 	return c.Table(rows)
 }
 
-func Fetch(c *show.Console, f *trade.Fetched) error {
+func Fetch(c *show.Console, f *remote.Fetched) error {
 	did := "fetched"
 	if f.DryRun {
 		did = "would fetch"
@@ -177,7 +177,7 @@ func Fetch(c *show.Console, f *trade.Fetched) error {
 }
 
 // RemarkLearned says what was erased where something came from.
-func RemarkLearned(c *show.Console, name string, l trade.Learned) {
+func RemarkLearned(c *show.Console, name string, l remote.Learned) {
 	if n := l.Gaps; n > 0 {
 		c.Remark("note: %s of what came %s erased at %s: they are gaps here", show.Plural(n, "block"), wasWere(n), show.Line(name))
 	}
@@ -206,7 +206,7 @@ func printRefMoves(c *show.Console, list []core.RefChange) {
 	c.PutTable(rows)
 }
 
-func Push(c *show.Console, p *trade.Pushed) error {
+func Push(c *show.Console, p *remote.Pushed) error {
 	did := "pushed"
 	if p.DryRun {
 		did = "would push"
@@ -230,7 +230,7 @@ func remarkUntold(c *show.Console, name string, untold bool) {
 	}
 }
 
-func remarkSkewed(c *show.Console, list []trade.Skew) {
+func remarkSkewed(c *show.Console, list []remote.Skew) {
 	for _, s := range list {
 		c.Remark("note: the newest commit of %s is of %s, %s ahead of the clock here: one of both is wrong, and "+
 			"--conflicts newest would believe it", show.Line(string(s.Ref)), s.Time,

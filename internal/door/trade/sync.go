@@ -91,7 +91,7 @@ func TradeCommands() []*line.Bound {
 				"stopped. --prune forgets refs that the other repository no longer has. Only new bytes travel.\n" +
 				"--sessions fetches sessions too; if both sides continued one, the other side's version is kept as\n" +
 				"NAME.CID.",
-			Example: "  mnem fetch\n  mnem fetch origin --prune --sessions\n  mnem fetch --dry-run", Answers: []any{trade.Fetched{}},
+			Example: "  mnem fetch\n  mnem fetch origin --prune --sessions\n  mnem fetch --dry-run", Answers: []any{remote.Fetched{}},
 		}, fetch),
 		reach.Local(verb.Spec{
 			Command: "push", Right: verb.OwnRight, Runs: []string{"pack_take"},
@@ -105,7 +105,7 @@ func TradeCommands() []*line.Bound {
 				"--redactions erases there what was purged here. A server needs a token of scope admin for that. It\n" +
 				"also learns what was purged here, when, by whom and why.",
 			Example: "  mnem push\n  mnem push origin draft v1\n  mnem push --all --tags\n" +
-				"  mnem push origin draft --delete\n  mnem push --force", Answers: []any{trade.Pushed{}},
+				"  mnem push origin draft --delete\n  mnem push --force", Answers: []any{remote.Pushed{}},
 		}, push),
 		reach.Local(verb.Spec{
 			Command: "sync", Right: verb.OwnRight, Runs: []string{"pack_take", "merge"},

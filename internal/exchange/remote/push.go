@@ -36,11 +36,13 @@ type PushOptions struct {
 
 // Pushed is the result of a push.
 type Pushed struct {
+	Remote string           `json:"remote"`
 	Refs   []core.RefChange `json:"refs"`   // of the remote
 	Bytes  int64            `json:"bytes"`  // of the pack
 	Erased int              `json:"erased"` // blocks that were erased there
 	// Untold reports that more was erased here since the remote was last informed: the remote may still have it.
 	Untold bool `json:"untold"`
+	DryRun bool `json:"dry_run"`
 }
 
 // Push sends refs to another repository, all or nothing, and records their new positions under refs/remotes/NAME.
@@ -77,7 +79,7 @@ func (opt *PushOptions) push(ctx context.Context, here, to Side) (*Pushed, error
 	if err != nil {
 		return nil, err
 	}
-	out := &Pushed{}
+	out := &Pushed{Remote: opt.Name, DryRun: opt.DryRun}
 	switch {
 	case opt.DryRun:
 		out.Refs = changes(list)

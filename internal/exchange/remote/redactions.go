@@ -173,7 +173,7 @@ func (opt *FetchOptions) learn(ctx context.Context, here, from Side, mine, set s
 		}
 	}
 	only, any := opt.trusted(q)
-	if any && out.Learned+len(out.Refs) > 0 {
+	if any && out.Learned.Learned+len(out.Refs) > 0 {
 		got, err := q.decide(ctx, here, opt.Name, only, Accepted)
 		if err != nil {
 			return err
@@ -217,7 +217,7 @@ func (opt *FetchOptions) ask(
 		}
 		added, room := q.add(t)
 		if added {
-			out.Learned++
+			out.Learned.Learned++
 		}
 		if !room {
 			q.Set = ""

@@ -49,17 +49,32 @@ type FetchOptions struct {
 	Trusted func(care.ToldRedaction) bool
 }
 
-// Fetched is the result of a fetch.
+// Fetched is the result of a fetch. Fetch fills it in except for Skewed and WentBack.
 type Fetched struct {
-	Refs []core.RefChange // of this repository
-	// Clashing lists tags with another target here: they stay.
-	Clashing []graph.RefName
-	Bytes    int64 // of the pack
-	Blocks   int   // that were new
-	Gaps     int   // as of Taken
-	// Learned is the number of redactions new in quarantine, Waiting of those there that are neither accepted nor
-	// rejected, and Erased of blocks erased here as a result.
-	Learned, Waiting, Erased int
+	Remote    string           `json:"remote"`
+	Refs      []core.RefChange `json:"refs"`     // of this repository
+	Clashing  []graph.RefName  `json:"clashing"` // tags with another target here, which stay
+	Bytes     int64            `json:"bytes"`    // of the pack
+	NewBlocks int              `json:"new_blocks"`
+	Skewed    []Skew           `json:"clock_ahead"`
+	WentBack  []graph.RefName  `json:"went_back"` // branches that are at an earlier commit than before
+	Learned
+	DryRun bool `json:"dry_run"`
+}
+
+// Skew is a branch that arrived with a commit ahead of the local clock.
+type Skew struct {
+	Ref   graph.RefName `json:"ref"`
+	Time  graph.Time    `json:"time"`          // of its newest commit
+	Ahead int64         `json:"ahead_seconds"` // of the clock here
+}
+
+// Learned counts the erasures that a fetch learned about.
+type Learned struct {
+	Gaps    int `json:"gaps"`    // blocks that did not arrive since they were erased there
+	Learned int `json:"learned"` // redactions that are new in quarantine
+	Waiting int `json:"waiting"` // redactions in quarantine that are neither accepted nor rejected
+	Erased  int `json:"erased"`  // blocks that were erased here, if that is accepted without asking
 }
 
 // moves is how often a transfer restarts because refs moved concurrently.
@@ -123,7 +138,7 @@ func (opt *FetchOptions) fetch(ctx context.Context, here, from Side) (*Fetched, 
 	if err != nil {
 		return nil, err
 	}
-	out := &Fetched{}
+	out := &Fetched{Remote: opt.Name, DryRun: opt.DryRun}
 	want, list, err := opt.wanted(mine, st, out)
 	if err != nil {
 		return nil, err
@@ -142,7 +157,7 @@ func (opt *FetchOptions) fetch(ctx context.Context, here, from Side) (*Fetched, 
 	if err != nil {
 		return nil, err
 	}
-	out.Refs, out.Blocks, out.Gaps = taken.Refs, taken.Blocks, taken.Gaps
+	out.Refs, out.NewBlocks, out.Gaps = taken.Refs, taken.Blocks, taken.Gaps
 	return out, opt.learn(ctx, here, from, mine.Redactions, st.Redactions, out)
 }
 

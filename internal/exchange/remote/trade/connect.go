@@ -208,34 +208,8 @@ func EncryptedFor(there remote.Side) []string {
 	return nil
 }
 
-// Fetched is the result of a fetch.
-type Fetched struct {
-	Remote    string           `json:"remote"`
-	Refs      []core.RefChange `json:"refs"`
-	Clashing  []graph.RefName  `json:"clashing"` // tags with another target here, which stay
-	Bytes     int64            `json:"bytes"`
-	NewBlocks int              `json:"new_blocks"`
-	Skewed    []Skew           `json:"clock_ahead"`
-	WentBack  []graph.RefName  `json:"went_back"` // branches that are at an earlier commit than before
-	Learned
-	DryRun bool `json:"dry_run"`
-}
-
-// Learned counts the erasures that a fetch learned about.
-type Learned struct {
-	Gaps    int `json:"gaps"`    // blocks that did not arrive since they were erased there
-	Learned int `json:"learned"` // redactions that are new in quarantine
-	Waiting int `json:"waiting"` // redactions in quarantine that are neither accepted nor rejected
-	Erased  int `json:"erased"`  // blocks that were erased here, if that is accepted without asking
-}
-
-func (l *Learned) add(more Learned) {
-	l.Gaps, l.Learned, l.Erased = l.Gaps+more.Gaps, l.Learned+more.Learned, l.Erased+more.Erased
-	l.Waiting = more.Waiting
-}
-
 // Fetch fetches from the remote.
-func (t *Transfer) Fetch(ctx context.Context, prune bool) (*Fetched, error) {
+func (t *Transfer) Fetch(ctx context.Context, prune bool) (*remote.Fetched, error) {
 	opt := remote.FetchOptions{TransferOptions: t.opt, Prune: prune, AcceptPurge: t.remote.AcceptPurge == place.AcceptAlways}
 	trusts, err := t.host.TrustPurge()
 	if err != nil {
@@ -247,15 +221,10 @@ func (t *Transfer) Fetch(ctx context.Context, prune bool) (*Fetched, error) {
 			return signed && trusts(key)
 		}
 	}
-	res, err := remote.Fetch(ctx, t.here, t.there, opt)
+	out, err := remote.Fetch(ctx, t.here, t.there, opt)
 	t.host.Over()
 	if err != nil {
 		return nil, err
-	}
-	out := &Fetched{
-		Remote: t.remote.Name, Refs: res.Refs, Clashing: res.Clashing, Bytes: res.Bytes, NewBlocks: res.Blocks,
-		DryRun:  t.opt.DryRun,
-		Learned: Learned{Gaps: res.Gaps, Learned: res.Learned, Waiting: res.Waiting, Erased: res.Erased},
 	}
 	if err := t.notice(ctx, out); err != nil {
 		return nil, err
@@ -266,15 +235,8 @@ func (t *Transfer) Fetch(ctx context.Context, prune bool) (*Fetched, error) {
 	return out, keepReaders(ctx, t.here, t.remote, t.there)
 }
 
-// Pushed is the result of a push.
-type Pushed struct {
-	Remote string `json:"remote"`
-	remote.Pushed
-	DryRun bool `json:"dry_run"`
-}
-
 // Push pushes refs to the remote; the transfer's options replace those in opt.
-func (t *Transfer) Push(ctx context.Context, opt remote.PushOptions) (*Pushed, error) {
+func (t *Transfer) Push(ctx context.Context, opt remote.PushOptions) (*remote.Pushed, error) {
 	opt.TransferOptions = t.opt
 	res, err := remote.Push(ctx, t.here, t.there, opt)
 	t.host.Over()
@@ -282,10 +244,7 @@ func (t *Transfer) Push(ctx context.Context, opt remote.PushOptions) (*Pushed, e
 		name := t.remote.Name
 		return nil, verb.Hintf(err, "fetch and merge what is there first: 'mnem sync %s' does all of it", plain.Shell(name))
 	}
-	if err != nil {
-		return nil, err
-	}
-	return &Pushed{t.remote.Name, *res, t.opt.DryRun}, nil
+	return res, err
 }
 
 // Refs returns the refs with the given names, and all branches or tags if requested; if nothing is given, the

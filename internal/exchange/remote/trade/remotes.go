@@ -31,7 +31,7 @@ type Cloned struct {
 	Refs      int      `json:"refs"`
 	Bytes     int64    `json:"bytes"`
 	NewBlocks int      `json:"new_blocks"`
-	Learned
+	remote.Learned
 }
 
 // Clone transfers the remote's content into a new repository.

@@ -49,9 +49,9 @@ type Synced struct {
 	Clashing []graph.RefName  `json:"clashing"`
 	Pushed   []core.RefChange `json:"pushed"` // refs of the remote
 	Received int64            `json:"received_bytes"`
-	Skewed   []Skew           `json:"clock_ahead"`
+	Skewed   []remote.Skew    `json:"clock_ahead"`
 	WentBack []graph.RefName  `json:"went_back"` // as for a fetch
-	Learned
+	remote.Learned
 	Sent   int64 `json:"sent_bytes"`
 	Untold bool  `json:"untold"` // as of push
 	DryRun bool  `json:"dry_run"`
@@ -59,7 +59,7 @@ type Synced struct {
 
 // Did reports whether a sync did anything, perhaps before it failed.
 func (s *Synced) Did() bool {
-	return len(s.Fetched)+len(s.Pushed)+len(s.Clashing) > 0 || s.Learned != Learned{} ||
+	return len(s.Fetched)+len(s.Pushed)+len(s.Clashing) > 0 || s.Learned != remote.Learned{} ||
 		slices.ContainsFunc(s.Branches, (*Branch).Did)
 }
 
@@ -128,7 +128,8 @@ func (t *Transfer) round(ctx context.Context, f SyncOptions, out *Synced) (again
 	out.Received += got.Bytes
 	out.Skewed = append(out.Skewed, got.Skewed...)
 	out.WentBack = append(out.WentBack, got.WentBack...)
-	out.add(got.Learned)
+	out.Gaps, out.Learned.Learned, out.Erased = out.Gaps+got.Gaps, out.Learned.Learned+got.Learned.Learned, out.Erased+got.Erased
+	out.Waiting = got.Waiting
 	for _, b := range out.Branches {
 		if f.DryRun {
 			break
@@ -225,17 +226,10 @@ const (
 	mostNoticed = 16
 )
 
-// Skew is a branch that arrived with a commit ahead of the local clock.
-type Skew struct {
-	Ref   graph.RefName `json:"ref"`
-	Time  graph.Time    `json:"time"`          // of its newest commit
-	Ahead int64         `json:"ahead_seconds"` // of the clock here
-}
-
 // notice records which branches moved to a commit ahead of the local clock, in which case one of the two clocks is
 // wrong and the order of changes unreliable; and which moved back to an ancestor, as after a restore there. It
 // checks at most mostNoticed of each.
-func (t *Transfer) notice(ctx context.Context, out *Fetched) error {
+func (t *Transfer) notice(ctx context.Context, out *remote.Fetched) error {
 	moved := slices.DeleteFunc(slices.Clone(out.Refs), func(ref core.RefChange) bool {
 		return t.opt.DryRun || !ref.To.Defined() || !strings.Contains(string(ref.Ref), "/heads/")
 	})
@@ -248,7 +242,7 @@ func (t *Transfer) notice(ctx context.Context, out *Fetched) error {
 			continue
 		}
 		if ahead := c.Time.Std().Sub(t.host.Now()); ahead > maxSkew {
-			out.Skewed = append(out.Skewed, Skew{ref.Ref, c.Time, int64(ahead / time.Second)})
+			out.Skewed = append(out.Skewed, remote.Skew{Ref: ref.Ref, Time: c.Time, Ahead: int64(ahead / time.Second)})
 		}
 	}
 	moved = slices.DeleteFunc(moved, func(ref core.RefChange) bool { return !ref.From.Defined() })
