@@ -101,30 +101,6 @@ func TestCompactLeavesNoBytes(t *testing.T) {
 	must.OK(t, commitOp(s, 2), "going on")
 }
 
-// TestErasedStaysErased closes and reopens, and cuts power.
-func TestErasedStaysErased(t *testing.T) {
-	ctx := context.Background()
-	mem := vfs.NewCrashableMem()
-	s := openFS(t, mem, Options{Create: true})
-	must.OK(t, s.Commit(ctx, store.Head{}, opHead(1), append(opBlocks(1), secret(1))...))
-	must.OK(t, s.Redact(ctx, store.Redaction{CID: secret(1).CID, Stub: []byte("stub")}))
-	must.OK(t, s.SetNote(ctx, []byte("to do")))
-	cut := mem.CrashClone(vfs.CrashCloneCfg{})
-	must.OK(t, s.Close())
-	for name, fs := range map[string]vfs.FS{"closed": mem, "cut": cut} {
-		for _, readOnly := range []bool{true, false} {
-			s := openFS(t, fs, Options{ReadOnly: readOnly})
-			_, err := s.Facts().Get(ctx, secret(1).CID)
-			var redacted *store.RedactedError
-			must.True(t, errors.As(err, &redacted) && string(redacted.Stub) == "stub", "%s: Get: %v", name, err)
-			note := must.Get(s.Note(ctx))(t, name, ": note")
-			must.Equal(t, string(note), "to do", name, ": note")
-			must.OK(t, s.Check(ctx, nil, func(m string) error { return errors.New(m) }), name)
-			must.OK(t, s.Close())
-		}
-	}
-}
-
 // TestCrashWhileErasing cuts power at each change that redacting and compacting make.
 func TestCrashWhileErasing(t *testing.T) {
 	ctx := context.Background()

@@ -186,25 +186,6 @@ func TestWrongValues(t *testing.T) {
 	must.Fail(t, must.Err(s.Derived().Cell(ctx, b.CID)), store.ErrCorrupt)
 }
 
-// TestLargeCommit commits more than fits into a batch and a memtable.
-func TestLargeCommit(t *testing.T) {
-	ctx := context.Background()
-	fs := testkit.NewCrashFS(nil, nil)
-	s := openFS(t, fs, Options{Create: true, MemTableBytes: 1 << 20})
-	defer s.Close()
-	var blocks []store.Block
-	for n := range 12 {
-		blocks = append(blocks, storetest.Block(n, 1<<20))
-	}
-	must.OK(t, s.Commit(ctx, store.Head{}, opHead(1), blocks...))
-	after := openFS(t, fs.Clone(0, nil), Options{})
-	defer after.Close()
-	for _, b := range blocks {
-		must.Get(after.Facts().Get(ctx, b.CID))(t)
-	}
-	must.Equal(t, must.Get(after.Head(ctx))(t), opHead(1), "head")
-}
-
 // openMem opens a new store in memory. Small memtables produce tables early.
 func openMem(t testing.TB) *Store {
 	t.Helper()
