@@ -15,7 +15,6 @@ import (
 	"github.com/mnem-project/mnem/internal/core"
 	"github.com/mnem-project/mnem/internal/outline"
 	"github.com/mnem-project/mnem/internal/rank"
-	"github.com/mnem-project/mnem/internal/session"
 	"github.com/mnem-project/mnem/internal/testkit/must"
 	"github.com/mnem-project/mnem/internal/testkit/repokit"
 	"github.com/mnem-project/mnem/internal/view/community"
@@ -181,16 +180,4 @@ func TestForgedCommunities(t *testing.T) {
 	must.Require(t, err == nil && len(res.Done) != 0 && len(res.Report.Errors) <= 0, "repair: %+v, %v", res, err)
 	n, _ := derivedOf(t, st)
 	must.True(t, n == 0, "%d records after a repair", n)
-}
-
-func TestCommunityReplay(t *testing.T) {
-	r := repokit.OpenMem(t)
-	repokit.Lines(t, r, cliques(5))
-	s := repokit.Head(t, r)
-	req := retrieve.Request{Text: "`p1`", Community: true, Floor: retrieve.FloorRest}
-	a, err := rank.Retrieve(t.Context(), s, req)
-	must.Require(t, err == nil && len(a.Items) >= 5, "%d items, %v", len(a.Items), err)
-	must.Get(session.Record(t.Context(), r, session.DefaultSession, a, repokit.By))(t)
-	res, err := session.Replay(t.Context(), r, session.DefaultSession)
-	must.True(t, err == nil && res.Identical, "replay: %+v, %v", res, err)
 }
