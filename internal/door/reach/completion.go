@@ -82,6 +82,13 @@ func completeValue(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 	return key.Values(), cobra.ShellCompDirectiveNoFileComp
 }
 
+// namesFile reports whether a text names a value that may be a file, which a shell completes by itself.
+func namesFile(text string) bool {
+	return slices.ContainsFunc([]string{"FILE", "DIR", "PATH", "URL", "SPEC", "MODEL"}, func(word string) bool {
+		return strings.Contains(text, word)
+	})
+}
+
 func fixed(values []string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 }

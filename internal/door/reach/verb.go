@@ -112,7 +112,7 @@ func Verb(c *line.Line, v *line.Bound) *cobra.Command {
 		Short: v.Spec.Title, Long: WithModels(v.Spec.Doc), Example: v.Spec.Example, GroupID: v.Spec.Group,
 		Args: positional(v), Hidden: v.Spec.Hidden,
 	}
-	if v.Spec.Complete != "" {
+	if v.Spec.Complete != "" || !namesFile(v.Spec.Usage) {
 		cmd.ValidArgsFunction = arguments(c, v)
 	}
 	for _, f := range v.Spec.Fields() {
@@ -242,6 +242,8 @@ func fieldFlag(c *line.Line, cmd *cobra.Command, f *verb.Field, req any) {
 		completeBy(c, cmd, f.Name, completer(c, f.Complete))
 	case f.Enum != nil:
 		completeBy(c, cmd, f.Name, fixed(f.Enum))
+	case f.Kind != operation.Boolean && !f.Sets && !namesFile(f.Doc):
+		completeBy(c, cmd, f.Name, cobra.NoFileCompletions)
 	}
 }
 
