@@ -165,7 +165,7 @@ type Opened struct {
 	openMu  sync.Mutex // guards indexes; never held while anything is read
 	indexes view.Opened[*index.Index]
 	dense   view.Opened[*dense.Index]
-	Merges  view.Merges    // of segments of indexes; started by a holder of Writer or IndexMu
+	Merges  *view.Merges   // of segments of indexes; started by a holder of Writer or IndexMu; nil if others make them
 	Rows    *segment.Cache // of indexes of dense vectors
 	links   view.Opened[*links.Index]
 	Buckets *segment.Cache    // of indexes of links
@@ -205,7 +205,7 @@ func Over(st store.Store, opt Options) *Repo {
 		clock: opt.Now, client: opt.Client,
 		Trees: prolly.NewCache(cmp.Or(opt.TreeCache, defaultTreeCache)),
 		Parts: segment.NewCache(cmp.Or(opt.IndexCache, defaultIndexCache)),
-		Rows:  segment.NewCache(denseCache), Buckets: segment.NewCache(linkCache),
+		Rows:  segment.NewCache(denseCache), Buckets: segment.NewCache(linkCache), Merges: new(view.Merges),
 	}}
 	if b := opt.budget(); b != nil {
 		r.Trees.Share(b)

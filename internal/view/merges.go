@@ -13,7 +13,7 @@ import (
 
 // Merges makes the merges of segments that commits leave for later, one at a time, whichever index they belong to. What
 // it does is derived: a merge that fails or is stopped is asked for again by the next commit, and one that keeps failing
-// is made by a commit in the end, which tells why. The zero value is ready.
+// is made by a commit in the end, which tells why. The zero value is ready; nil makes none.
 type Merges struct {
 	mu     sync.Mutex
 	cancel context.CancelFunc // of the last merge, nil before the first
@@ -26,6 +26,9 @@ type merger func(ctx context.Context, blocks segment.Blocks, manifest ipld.CID) 
 
 // Start makes the merge that an index waits for, and keeps it in a cell, unless another is under way.
 func (m *Merges) Start(derived store.Derived, merge merger, manifest ipld.CID) {
+	if m == nil {
+		return
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.done != nil {
@@ -56,6 +59,9 @@ func (m *Merges) Start(derived store.Derived, merge merger, manifest ipld.CID) {
 // Stop stops what is under way, for a caller that goes on to remove derived blocks and keeps others from
 // starting anything.
 func (m *Merges) Stop() {
+	if m == nil {
+		return
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.done != nil {
@@ -66,6 +72,9 @@ func (m *Merges) Stop() {
 
 // Wait waits for what is under way.
 func (m *Merges) Wait() {
+	if m == nil {
+		return
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.done != nil {
