@@ -33,6 +33,7 @@ func TestTrialAnswersWhatAWriteWould(t *testing.T) {
 	before := repokit.Lines(t, r, trialBefore)
 	sizes := must.Get(r.Storage().Sizes(ctx))(t)
 	trial := must.Get(r.Trial(ctx))(t)
+	must.True(t, trial.Merges == nil, "what a trial merges behind its commits is never used")
 	tried := repokit.Lines(t, trial, trialAfter)
 	must.True(t, tried.Commit != before.Commit && tried.Nodes.Added == 1 && tried.Edges.Removed == 1,
 		"trial: %+v", tried)

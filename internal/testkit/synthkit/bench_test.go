@@ -73,18 +73,24 @@ func BenchmarkMemory(b *testing.B) {
 			}
 		})
 		m := remember.New(r)
-		remember := func(b *testing.B, n int) {
-			must.OK(b, w.Remember(b.Context(), m, "agent", next, n))
+		add := func(b *testing.B, n int) {
+			reqs := make([]remember.Request, n) // without times: a batch with some is decided one by one
+			for i := range reqs {
+				reqs[i].Text = w.Fact(next + i)
+			}
 			next += n
+			opt := remember.WriteOptions{CommitOptions: core.CommitOptions{Stamp: synth.Stamp("agent", "remember")}}
+			opt.Time = synth.FactTime(next)
+			must.OK(b, must.Err(m.RememberAll(b.Context(), opt, reqs)))
 		}
 		b.Run("remember", func(b *testing.B) {
 			for b.Loop() {
-				remember(b, 1)
+				add(b, 1)
 			}
 		})
 		b.Run("remember-batch", func(b *testing.B) {
 			for b.Loop() {
-				remember(b, synth.LoadBatch)
+				add(b, synth.LoadBatch)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(synth.LoadBatch*b.N), "ns/fact")
 		})
