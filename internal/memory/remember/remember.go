@@ -487,51 +487,48 @@ func (m *Writer) planEach(
 	for _, rule := range guard.Rules() { // the guard checks the whole result later
 		by.Secrets.Allow = append(by.Secrets.Allow, rule.ID)
 	}
-	var changes []graph.Change
-	var out []Remembered
-	decide := func(w *Writer, s *core.Snapshot, i int) (*core.Decision, error) {
-		one := WriteOptions{core.CommitOptions{Stamp: by, Branch: opt.Branch}, opt.Links, opt.batch}
-		d, made, err := w.plan(ctx, s, one, reqs[i:i+1], drafts[i:i+1])
-		if err != nil {
-			return nil, refused(reqs, i, err)
-		}
-		for _, c := range d.Changes {
-			c.Time = graph.At(by.Time)
-			changes = append(changes, c)
-		}
-		for i := range made {
-			made[i].made = nil // those after it may change it
-		}
-		out = append(out, made...)
-		return d, nil
-	}
-	last := len(reqs) - 1
 	w := m
-	if last > 0 {
+	if len(reqs) > 1 {
 		r, err := s.Trial(ctx, opt.Branch, by)
 		if err != nil {
 			return nil, nil, err
 		}
 		w = New(r)
 	}
-	for i := range last {
+	var changes []graph.Change
+	var out []Remembered
+	for i := range reqs {
 		by.Time = drafts[i].Created
-		_, err := memory.Decide(ctx, w.r, core.CommitOptions{Stamp: by, Branch: opt.Branch}, false,
-			func(s *core.Snapshot) (*core.Decision, error) { return decide(w, s, i) })
+		one := WriteOptions{core.CommitOptions{Stamp: by, Branch: opt.Branch}, opt.Links, opt.batch}
+		decide := func(s *core.Snapshot) (*core.Decision, error) {
+			d, made, err := w.plan(ctx, s, one, reqs[i:i+1], drafts[i:i+1])
+			if err != nil {
+				return nil, refused(reqs, i, err)
+			}
+			for _, c := range d.Changes {
+				c.Time = graph.At(by.Time)
+				changes = append(changes, c)
+			}
+			for i := range made {
+				made[i].made = nil // those after it may change it
+			}
+			out = append(out, made...)
+			return d, nil
+		}
+		var err error
+		if i+1 < len(reqs) {
+			_, err = memory.Decide(ctx, w.r, one.CommitOptions, false, decide)
+		} else {
+			if i > 0 {
+				s, err = memory.Head(ctx, w.r, opt.Branch)
+			}
+			if err == nil {
+				_, err = decide(s)
+			}
+		}
 		if err != nil {
 			return nil, nil, err
 		}
-	}
-	var err error
-	if last > 0 {
-		s, err = memory.Head(ctx, w.r, opt.Branch)
-	}
-	by.Time = drafts[last].Created
-	if err == nil {
-		_, err = decide(w, s, last)
-	}
-	if err != nil {
-		return nil, nil, err
 	}
 	return &core.Decision{Changes: changes, Message: (&planner{out: out}).message()}, out, nil
 }
