@@ -110,8 +110,8 @@
 // With less free space, Pebble compacts in the background only if the disk has space for any compaction it may
 // choose; otherwise the store compacts, in steps whose size it determines first. A step that still runs out of
 // space fails, and Pebble removes what it wrote: only a log, a manifest or a flush that cannot be written stops the
-// store. Tables are small to keep steps small: those of the level below level 0 have 256 KiB, the next two levels 1 and
-// 2 MiB. Only stores of more than 400 MB have a fourth, with tables of 8 MiB; their largest step takes 38 MiB.
+// store. Tables are small to keep steps small: those of the level below level 0 have 256 KiB, those of each further
+// level twice as much, up to 8 MiB.
 //
 // Opening a database for writing writes a manifest, options, a log, and the contents of the logs as tables. With
 // less than 1 GiB free it is opened for reading first, which writes nothing, and leftover files of earlier openings
@@ -127,7 +127,7 @@
 // bits a key. With blocks of 16 KiB and zstd, tables take 9 % less and each read takes 1.7 times as long. Logs take
 // the space of some memtables while a store is written, and none once it was closed.
 //
-// A write of many blocks looks up four of them: if none exists, the rest is written without a lookup, which would
+// A write of many blocks looks up 32 of them: if none exists, the rest is written without a lookup, which would
 // read a table block each. Blocks written twice that way only take space until their tables are compacted.
 //
 // A Store keeps in memory at most CacheBytes of table blocks, including the indexes of the tables read, some

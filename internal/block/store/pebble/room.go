@@ -182,12 +182,13 @@ func (s *database) demand() demand {
 // overlaps ten times its size of the next level, whose tables extend beyond it on both sides.
 func stepOf(n int) uint64 { return uint64(11*targetSize(n) + 2*targetSize(n+1)) }
 
-// targetSize is the size of Pebble's tables in the nth used level below level 0. A compaction step temporarily takes
-// space for about ten of them, so small stores get small tables. Opening a store looks at each table, and a question
-// reads from hundreds, so the last level of a large store gets few.
+// targetSize is the size of Pebble's tables in the nth used level below level 0. A compaction step temporarily
+// takes space for about ten of them, so small stores get small tables.
 func targetSize(n int) int64 {
-	sizes := [...]int64{2 << 20, 256 << 10, 1 << 20, 2 << 20, 8 << 20}
-	return sizes[min(n, len(sizes)-1)]
+	if n == 0 {
+		return 2 << 20
+	}
+	return min(8<<20, int64(128<<10)<<n)
 }
 
 // mark returns how many bytes must be free or in reserve for a flush, a compaction step and an erasure.
