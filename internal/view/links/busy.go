@@ -17,24 +17,33 @@ const Few = 4
 // busyLen is the length of a busy node: its id, and its edges out and in, u16, the largest for all larger numbers.
 const busyLen = graph.IDLen + 4
 
-// busyPart holds busy nodes: their ids, ascending, and then their numbers of edges in the same order.
+// busyPart holds busy nodes: their number, u16, their ids, ascending, and then their numbers of edges in the same order.
 type busyPart []byte
 
-func (p busyPart) ids() segment.IDPart { return segment.IDPart(p[:len(p)/busyLen*graph.IDLen]) }
+const busyHead = 2
+
+func (p busyPart) len() int { return (len(p) - busyHead) / busyLen }
+
+func (p busyPart) ids() segment.IDPart { return segment.IDPart(p[busyHead:][:p.len()*graph.IDLen]) }
 
 func (p busyPart) degrees(i int) [2]int {
-	at := p[len(p.ids())+4*i:]
+	at := p[busyHead+len(p.ids())+4*i:]
 	return [2]int{int(binary.LittleEndian.Uint16(at)), int(binary.LittleEndian.Uint16(at[2:]))}
 }
 
 func decodeBusy(key, data []byte) (busyPart, int, error) {
-	if len(data) == 0 || len(data)%busyLen != 0 {
+	p := busyPart(data)
+	if len(data) <= busyHead || len(data) != busyHead+busyLen*int(binary.LittleEndian.Uint16(data)) {
 		return nil, 0, segment.Corrupt("%d bytes are no busy nodes", len(data))
 	}
-	p := busyPart(data)
-	ids, err := segment.DecodeIDs(p.ids(), len(data)/busyLen)
+	ids, err := segment.DecodeIDs(p.ids(), p.len())
 	if err == nil && !bytes.Equal(ids.At(0), key) {
 		err = segment.Corrupt("part begins with %x", ids.At(0))
+	}
+	for i := range p.len() {
+		if err == nil && !isBusy(p.degrees(i)) {
+			err = segment.Corrupt("node %x is not busy", ids.At(i))
+		}
 	}
 	return p, len(data), err
 }
@@ -76,7 +85,7 @@ func (w *busyWriter) add(n *Node) error {
 	if !isBusy(degrees) {
 		return nil
 	}
-	if len(w.ids)+len(w.degrees) == busySize { // the nodes themselves are longer, so parts are not inline
+	if len(w.ids)+len(w.degrees) == busySize-busyHead { // the nodes themselves are longer, so parts are not inline
 		if err := w.cut(); err != nil {
 			return err
 		}
@@ -93,6 +102,7 @@ func (w *busyWriter) cut() error {
 		return nil
 	}
 	w.section.Key = bytes.Clone(w.ids[:graph.IDLen])
+	w.section.Buf = binary.LittleEndian.AppendUint16(w.section.Buf, uint16(len(w.ids)/graph.IDLen))
 	w.section.Buf = append(append(w.section.Buf, w.ids...), w.degrees...)
 	w.ids, w.degrees = w.ids[:0], w.degrees[:0]
 	return w.section.Cut()

@@ -25,8 +25,8 @@
 //	                                   in the rest, u16 | the nodes
 //	filters  first id of the parts of  a Bloom filter of the nodes in 256 parts, fewer in the last: their
 //	         nodes it covers           number, u32, and 12 bits for each; none if parts are inline
-//	busy     its first id              ids of the nodes with more than 4 edges on a side, ascending | for
-//	                                   each its edges out and in, u16; none if parts are inline
+//	busy     its first id              number of nodes, u16 | ids of those with more than 4 edges on a side,
+//	                                   ascending | for each its edges out and in, u16; none if parts are inline
 //
 //	node   edges out | edges in | entries out | entries in
 //	entry  number of its type times four, plus 1 if a weight follows and 2 if the edge has a mark |

@@ -88,7 +88,7 @@ func (u *cursor) countBusy(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		u.busy -= len(p) / busyLen
+		u.busy -= p.len()
 	}
 	if u.busy != 0 {
 		return segment.Corrupt("segment %s has busy nodes that are none of its nodes", u.s.CID)

@@ -101,7 +101,7 @@ const (
 	// maxFilter is an upper bound for a filter, of parts whose nodes have hardly any edges.
 	maxFilter = 256 << 10
 	// busySize is the size of a part of busy nodes.
-	busySize = 700 * busyLen
+	busySize = busyHead + 700*busyLen
 	// maxInline is the largest total of parts stored in the segment's own block.
 	maxInline = 16 << 10
 	// filterParts is the number of parts covered by one filter.
