@@ -207,7 +207,7 @@ func TestChangesAreAppliedAgain(t *testing.T) {
 	must.True(t, res.Commit != ipld.CID{}, "no commit")
 }
 
-func TestOnDatabase(t *testing.T) { repokit.OnDatabase(t, 5) }
+func TestOnDatabase(t *testing.T) { repokit.OnDatabase(t, 4) }
 
 // bulkNodes are as many nodes as the bulk commit into a database is measured with.
 const bulkNodes = 100_000
