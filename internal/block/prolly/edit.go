@@ -138,8 +138,9 @@ func collapse(ctx context.Context, w *writer, root ipld.CID) (*chunk, error) {
 //     or add keys that move no boundary, the chunk is held back, to be written as it is with the
 //     new values and keys.
 //  2. Otherwise cutting starts again at the first chunk whose end could depend on a changed entry,
-//     which is this one if it only gets too long. An end depends on at most MaxEntries+1 entries from the chunk's start, and on none after
-//     itself if its hash is below that of the previous end (SPEC 2.2).
+//     which is this one if it only gets too long. An end depends on at most MaxEntries+1 entries
+//     from the chunk's start, and on none after itself if its hash is below that of the previous
+//     end (SPEC 2.2).
 //  3. Cutting stops once a new chunk ends at a stored chunk's end and nothing changed has been
 //     read since: from there on the rule sees the same input as when the stored chunks were cut.
 
@@ -234,10 +235,10 @@ func firstMove(c *chunk, edits []item) (at int, changed bool) {
 	return -1, changed
 }
 
-// additions returns how many keys edits of c, the cursor's chunk, add before its last, and whether the chunk and the one
-// before it still end where they do: nothing is removed, and the hash of each new key is above those of both ends. So it
-// is neither where the smallest hash of a run is looked for, nor ends a chunk by itself, and a run in which an end was
-// found only loses entries behind that. The last chunk of a level has no end on its right.
+// additions returns how many keys edits of c, the cursor's chunk, add before its last, and whether the chunk and the
+// one before it still end where they do: nothing is removed, and the hash of each new key is above those of both ends.
+// So a new key never has the smallest hash of a run that one of them ends, nor ends a chunk by its own hash; such a
+// run can only lose entries after its end. The last chunk of a level has no end on its right.
 func (r *rechunker) additions(c *chunk, edits []item) (n int, firm bool) {
 	ends := uint64(0)
 	hash := func(key []byte) (h uint64) {

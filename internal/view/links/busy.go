@@ -17,7 +17,8 @@ const Few = 4
 // busyLen is the length of a busy node: its id, and its edges out and in, u16, the largest for all larger numbers.
 const busyLen = graph.IDLen + 4
 
-// busyPart holds busy nodes: their number, u16, their ids, ascending, and then their numbers of edges in the same order.
+// busyPart holds busy nodes: their number, u16, their ids, ascending, and then their numbers of edges in the same
+// order.
 type busyPart []byte
 
 const busyHead = 2

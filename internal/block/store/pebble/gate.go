@@ -8,8 +8,9 @@ import (
 )
 
 // gate schedules compactions, one at a time. While it is closed, as it is until the first write, none begins in the
-// background: Pebble does not check free space, and who only reads need not wait for one. During a compaction requested
-// by the store, each begins after the files of the previous one are removed; Pebble may first run one of its own choice.
+// background: Pebble does not check free space, and a process that only reads need not wait. During a compaction
+// requested by the store, each begins after the files of the previous one are removed; Pebble may first run one of its
+// own choice.
 type gate struct {
 	mu       sync.Mutex // ordered after Pebble's own
 	idle     sync.Cond  // on mu: granting has ended
